@@ -1,0 +1,120 @@
+#include "autograd/arithmetic.hpp"
+
+#include "tensor/elementwise.hpp"
+#include "tensor/map.hpp"
+#include "tensor/math.hpp"
+#include "tensor/reduce.hpp"
+
+namespace segue {
+
+// z = x + y
+struct Add : Node {
+  Shape x_shape, y_shape;
+  void backward(const Tensor& dz) override {
+    if (wants(0)) accumulate(0, sum_to(dz, x_shape));  // dx = dz
+    if (wants(1)) accumulate(1, sum_to(dz, y_shape));  // dy = dz
+  }
+};
+
+Variable add(const Variable& x, const Variable& y, Where where) {
+  auto op = std::make_shared<Add>();
+  op->x_shape = x.shape();
+  op->y_shape = y.shape();
+  return record("add", op, add(x.value(), y.value(), where), {x, y}, where);
+}
+
+// z = x - y
+struct Sub : Node {
+  Shape x_shape, y_shape;
+  void backward(const Tensor& dz) override {
+    if (wants(0)) accumulate(0, sum_to(dz, x_shape));       // dx = dz
+    if (wants(1)) accumulate(1, neg(sum_to(dz, y_shape)));  // dy = -dz
+  }
+};
+
+Variable sub(const Variable& x, const Variable& y, Where where) {
+  auto op = std::make_shared<Sub>();
+  op->x_shape = x.shape();
+  op->y_shape = y.shape();
+  return record("sub", op, sub(x.value(), y.value(), where), {x, y}, where);
+}
+
+// z = x y
+struct Mul : Node {
+  Tensor x, y;
+  void backward(const Tensor& dz) override {
+    if (wants(0)) accumulate(0, sum_to(mul(dz, y), x.shape()));  // dx = dz y
+    if (wants(1)) accumulate(1, sum_to(mul(dz, x), y.shape()));  // dy = dz x
+  }
+};
+
+Variable mul(const Variable& x, const Variable& y, Where where) {
+  auto op = std::make_shared<Mul>();
+  op->x = x.value();
+  op->y = y.value();
+  return record("mul", op, mul(op->x, op->y, where), {x, y}, where);
+}
+
+// z = x / y
+struct Div : Node {
+  Tensor x, y;
+  void backward(const Tensor& dz) override {
+    const Tensor dx = div(dz, y);
+    if (wants(0)) accumulate(0, sum_to(dx, x.shape()));                       // dx = dz / y
+    if (wants(1)) accumulate(1, sum_to(neg(div(mul(dx, x), y)), y.shape()));  // dy = -dz x / y^2
+  }
+};
+
+Variable div(const Variable& x, const Variable& y, Where where) {
+  auto op = std::make_shared<Div>();
+  op->x = x.value();
+  op->y = y.value();
+  return record("div", op, div(op->x, op->y, where), {x, y}, where);
+}
+
+// z = -x
+struct Neg : Node {
+  void backward(const Tensor& dz) override { accumulate(0, neg(dz)); }  // dx = -dz
+};
+
+Variable neg(const Variable& x, Where where) {
+  return record("neg", std::make_shared<Neg>(), neg(x.value()), {x}, where);
+}
+
+// z = c x
+struct Scale : Node {
+  Real c = 1;
+  void backward(const Tensor& dz) override { accumulate(0, scale(dz, c)); }  // dx = c dz
+};
+
+Variable scale(const Variable& x, Real c, Where where) {
+  auto op = std::make_shared<Scale>();
+  op->c = c;
+  return record("scale", op, scale(x.value(), c), {x}, where);
+}
+
+// z = x^y
+struct Pow : Node {
+  Tensor x, y;
+  void backward(const Tensor& dz) override {
+    if (wants(0)) {  // dx = dz y x^(y-1), and 0 where y = 0
+      const auto slope = [](Real a, Real b) { return b == 0 ? Real(0) : b * math::pow(a, b - 1); };
+      accumulate(0, sum_to(mul(dz, map("pow", x, y, where, slope)), x.shape()));
+    }
+    if (wants(1)) {  // dy = dz x^y ln x, and 0 where x = 0 and y >= 0
+      const auto slope = [](Real a, Real b) { return a == 0 && b >= 0 ? Real(0) : math::pow(a, b) * math::log(a); };
+      accumulate(1, sum_to(mul(dz, map("pow", x, y, where, slope)), y.shape()));
+    }
+  }
+};
+
+Variable pow(const Variable& x, const Variable& y, Where where) {
+  auto op = std::make_shared<Pow>();
+  op->x = x.value();
+  op->y = y.value();
+  return record("pow", op, pow(op->x, op->y, where), {x, y}, where);
+}
+Variable pow(const Variable& x, Real y, Where where) { return pow(x, Variable(Tensor::scalar(y)), where); }
+Variable pow(Real x, const Variable& y, Where where) { return pow(Variable(Tensor::scalar(x)), y, where); }
+
+}  // namespace segue

@@ -1,0 +1,117 @@
+#include "autograd/functions.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "tensor/elementwise.hpp"
+#include "tensor/map.hpp"
+#include "tensor/math.hpp"
+
+namespace segue {
+
+// z = e^x
+struct Exp : Node {
+  Tensor z;
+  void backward(const Tensor& dz) override { accumulate(0, mul(dz, z)); }  // dx = dz z
+};
+
+Variable exp(const Variable& x, Where where) {
+  auto op = std::make_shared<Exp>();
+  op->z = exp(x.value());
+  return record("exp", op, op->z, {x}, where);
+}
+
+// z = ln x
+struct Log : Node {
+  Tensor x;
+  void backward(const Tensor& dz) override { accumulate(0, div(dz, x)); }  // dx = dz / x
+};
+
+Variable log(const Variable& x, Where where) {
+  auto op = std::make_shared<Log>();
+  op->x = x.value();
+  return record("log", op, log(op->x), {x}, where);
+}
+
+// z = sqrt x
+struct Sqrt : Node {
+  Tensor z;
+  void backward(const Tensor& dz) override { accumulate(0, div(scale(dz, Real(0.5)), z)); }  // dx = dz / (2 z)
+};
+
+Variable sqrt(const Variable& x, Where where) {
+  auto op = std::make_shared<Sqrt>();
+  op->z = sqrt(x.value());
+  return record("sqrt", op, op->z, {x}, where);
+}
+
+// z = tanh x
+struct Tanh : Node {
+  Tensor z;
+  void backward(const Tensor& dz) override {  // dx = dz (1 - z^2)
+    accumulate(0, map("tanh", dz, z, where, [](Real d, Real t) { return d * (1 - t * t); }));
+  }
+};
+
+Variable tanh(const Variable& x, Where where) {
+  auto op = std::make_shared<Tanh>();
+  op->z = tanh(x.value());
+  return record("tanh", op, op->z, {x}, where);
+}
+
+// z = 1 / (1 + e^-x)
+struct Sigmoid : Node {
+  Tensor z;
+  void backward(const Tensor& dz) override {  // dx = dz z (1 - z)
+    accumulate(0, map("sigmoid", dz, z, where, [](Real d, Real s) { return d * s * (1 - s); }));
+  }
+};
+
+Variable sigmoid(const Variable& x, Where where) {
+  auto op = std::make_shared<Sigmoid>();
+  op->z = sigmoid(x.value());
+  return record("sigmoid", op, op->z, {x}, where);
+}
+
+// z = max(x, 0)
+struct Relu : Node {
+  Tensor x;
+  void backward(const Tensor& dz) override {  // dx = dz where x > 0
+    accumulate(0, map("relu", dz, x, where, [](Real d, Real a) { return a > 0 ? d : Real(0); }));
+  }
+};
+
+Variable relu(const Variable& x, Where where) {
+  auto op = std::make_shared<Relu>();
+  op->x = x.value();
+  return record("relu", op, relu(op->x), {x}, where);
+}
+
+namespace {
+
+constexpr Real gelu_cubic = Real(0.044715);
+const Real gelu_slope = static_cast<Real>(std::sqrt(2 / std::numbers::pi));
+
+Real gelu_tanh(Real x) { return math::tanh(gelu_slope * (x + gelu_cubic * x * x * x)); }
+
+}  // namespace
+
+// z = x/2 (1 + t), t = tanh(k (x + c x^3))
+struct Gelu : Node {
+  Tensor x;
+  void backward(const Tensor& dz) override {  // dx = dz (1/2 (1 + t) + x/2 (1 - t^2) k (1 + 3 c x^2))
+    accumulate(0, map("gelu", dz, x, where, [](Real d, Real a) {
+                 const Real t = gelu_tanh(a);
+                 return d * Real(0.5) * (1 + t + a * (1 - t * t) * gelu_slope * (1 + 3 * gelu_cubic * a * a));
+               }));
+  }
+};
+
+Variable gelu(const Variable& x, Where where) {
+  auto op = std::make_shared<Gelu>();
+  op->x = x.value();
+  const Tensor z = map(op->x, [](Real a) { return Real(0.5) * a * (1 + gelu_tanh(a)); });
+  return record("gelu", op, z, {x}, where);
+}
+
+}  // namespace segue

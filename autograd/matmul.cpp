@@ -1,0 +1,30 @@
+#include "autograd/matmul.hpp"
+
+#include "tensor/matmul.hpp"
+#include "tensor/reduce.hpp"
+
+namespace segue {
+
+// z = x y
+struct Matmul : Node {
+  Tensor x, y;
+  void backward(const Tensor& dz) override {
+    if (wants(0)) accumulate(0, sum_to(matmul(dz, y.transpose(-1, -2)), x.shape()));  // dx = dz y^T
+    if (wants(1)) accumulate(1, gradient_of_y(dz));
+  }
+
+  Tensor gradient_of_y(const Tensor& dz) const {
+    if (y.rank() > 2) return sum_to(matmul(x.transpose(-1, -2), dz), y.shape());  // dy = x^T dz
+    // One matrix y for the whole batch: its gradient sums over the batch too, so the batch joins the rows.
+    return matmul(x.reshape({-1, x.dim(-1)}).transpose(0, 1), dz.reshape({-1, dz.dim(-1)}));
+  }
+};
+
+Variable matmul(const Variable& x, const Variable& y, Where where) {
+  auto op = std::make_shared<Matmul>();
+  op->x = x.value();
+  op->y = y.value();
+  return record("matmul", op, matmul(op->x, op->y, where), {x, y}, where);
+}
+
+}  // namespace segue

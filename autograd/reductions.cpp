@@ -1,0 +1,50 @@
+#include "autograd/reductions.hpp"
+
+#include "autograd/arithmetic.hpp"
+#include "tensor/elementwise.hpp"
+#include "tensor/map.hpp"
+#include "tensor/reduce.hpp"
+
+namespace segue {
+
+// z = sum of x over some axes
+struct Sum : Node {
+  Shape x_shape, kept;  // `kept` has the reduced axes with length 1
+  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(kept).broadcast_to(x_shape)); }  // dx = dz
+};
+
+Variable sum(const Variable& x, const Axes& axes, bool keep, Where where) {
+  auto op = std::make_shared<Sum>();
+  op->x_shape = x.shape();
+  op->kept = kept_shape(x.shape(), axes, where);
+  return record("sum", op, sum(x.value(), axes, keep, where), {x}, where);
+}
+
+Variable mean(const Variable& x, const Axes& axes, bool keep, Where where) {
+  return scale(sum(x, axes, keep, where), 1 / static_cast<Real>(reduced_count(x.shape(), axes, where)), where);
+}
+
+// z = max of x over some axes
+struct Max : Node {
+  Tensor x, z;  // z with the reduced axes kept
+  Axes axes;
+  void backward(const Tensor& dz) override {  // dx = dz / (number of maxima) at each maximum
+    const Tensor is_max = map("max", x, z, where, [](Real a, Real m) { return a == m ? Real(1) : Real(0); });
+    const Tensor share = div(dz.reshape(z.shape()), sum(is_max, axes, true));
+    accumulate(0, mul(is_max, share));
+  }
+};
+
+Variable max(const Variable& x, const Axes& axes, bool keep, Where where) {
+  auto op = std::make_shared<Max>();
+  op->x = x.value();
+  op->z = max(op->x, axes, true, where);
+  op->axes = axes;
+  const Tensor z = keep ? op->z : max(op->x, axes, false, where);
+  return record("max", op, z, {x}, where);
+}
+
+Variable sum(const Variable& x, Where where) { return sum(x, all_axes(x.value()), false, where); }
+Variable mean(const Variable& x, Where where) { return mean(x, all_axes(x.value()), false, where); }
+
+}  // namespace segue

@@ -1,0 +1,113 @@
+#include "autograd/shaping.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "tensor/indexing.hpp"
+#include "tensor/reduce.hpp"
+
+namespace segue {
+
+struct Reshape : Node {
+  Shape x_shape;
+  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(x_shape)); }
+};
+
+Variable reshape(const Variable& x, const Shape& shape, Where where) {
+  auto op = std::make_shared<Reshape>();
+  op->x_shape = x.shape();
+  return record("reshape", op, x.value().reshape(shape, where), {x}, where);
+}
+
+struct Permute : Node {
+  Axes inverse;
+  void backward(const Tensor& dz) override { accumulate(0, dz.permute(inverse)); }
+};
+
+Variable permute(const Variable& x, const Axes& axes, Where where) {
+  const Tensor z = x.value().permute(axes, where);
+  auto op = std::make_shared<Permute>();
+  op->inverse.resize(axes.size());
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    op->inverse[static_cast<std::size_t>(normalize_axis(axes[a], z.rank()))] = static_cast<int>(a);
+  }
+  return record("permute", op, z, {x}, where);
+}
+
+Variable transpose(const Variable& x, int axis_a, int axis_b, Where where) {
+  Axes axes = all_axes(x.value());
+  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, x.value().rank(), where));
+  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, x.value().rank(), where));
+  if (!axes.empty()) std::swap(axes[a], axes[b]);
+  return permute(x, axes, where);
+}
+
+struct Narrow : Node {
+  Shape x_shape;
+  int axis = 0;
+  Index start = 0, length = 0;
+  void backward(const Tensor& dz) override {  // dx is dz in its place, 0 around it
+    Tensor dx = Tensor::zeros(x_shape);
+    dx.narrow(axis, start, length).copy_in_place(dz);
+    accumulate(0, dx);
+  }
+};
+
+Variable narrow(const Variable& x, int axis, Index start, Index length, Where where) {
+  auto op = std::make_shared<Narrow>();
+  op->x_shape = x.shape();
+  op->axis = axis;
+  op->start = start;
+  op->length = length;
+  return record("narrow", op, x.value().narrow(axis, start, length, where), {x}, where);
+}
+
+struct BroadcastTo : Node {
+  Shape x_shape;
+  void backward(const Tensor& dz) override { accumulate(0, sum_to(dz, x_shape)); }
+};
+
+Variable broadcast_to(const Variable& x, const Shape& shape, Where where) {
+  auto op = std::make_shared<BroadcastTo>();
+  op->x_shape = x.shape();
+  return record("broadcast_to", op, x.value().broadcast_to(shape, where), {x}, where);
+}
+
+struct Concat : Node {
+  std::vector<Index> lengths;  // of each part along `axis`
+  int axis = 0;
+  void backward(const Tensor& dz) override {
+    Index start = 0;
+    for (std::size_t part = 0; part < lengths.size(); ++part) {
+      if (wants(part)) accumulate(part, dz.narrow(axis, start, lengths[part]));
+      start += lengths[part];
+    }
+  }
+};
+
+Variable concat(const std::vector<Variable>& parts, int axis, Where where) {
+  std::vector<Tensor> values;
+  for (const Variable& part : parts) values.push_back(part.value());
+  const Tensor z = concat(values, axis, where);
+  auto op = std::make_shared<Concat>();
+  op->axis = axis;
+  for (const Tensor& value : values) op->lengths.push_back(value.dim(axis));
+  return record("concat", op, z, parts, where);
+}
+
+struct Gather : Node {
+  Shape x_shape;
+  Tokens indices;
+  int axis = 0;
+  void backward(const Tensor& dz) override { accumulate(0, scatter_add(dz, x_shape, indices, axis)); }
+};
+
+Variable gather(const Variable& x, const Tokens& indices, int axis, Where where) {
+  auto op = std::make_shared<Gather>();
+  op->x_shape = x.shape();
+  op->indices = indices;
+  op->axis = axis;
+  return record("gather", op, gather(x.value(), indices, axis, where), {x}, where);
+}
+
+}  // namespace segue

@@ -1,0 +1,35 @@
+#include "autograd/softmax.hpp"
+
+#include "tensor/softmax.hpp"
+
+namespace segue {
+
+// z = softmax(x)
+struct Softmax : Node {
+  Tensor z;
+  int axis = -1;
+  void backward(const Tensor& dz) override { accumulate(0, softmax_backward(z, dz, axis)); }
+};
+
+Variable softmax(const Variable& x, int axis, Where where) {
+  auto op = std::make_shared<Softmax>();
+  op->z = softmax(x.value(), axis, where);
+  op->axis = axis;
+  return record("softmax", op, op->z, {x}, where);
+}
+
+// z = log softmax(x)
+struct LogSoftmax : Node {
+  Tensor z;
+  int axis = -1;
+  void backward(const Tensor& dz) override { accumulate(0, log_softmax_backward(z, dz, axis)); }
+};
+
+Variable log_softmax(const Variable& x, int axis, Where where) {
+  auto op = std::make_shared<LogSoftmax>();
+  op->z = log_softmax(x.value(), axis, where);
+  op->axis = axis;
+  return record("log_softmax", op, op->z, {x}, where);
+}
+
+}  // namespace segue

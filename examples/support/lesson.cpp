@@ -1,0 +1,36 @@
+#include "examples/support/lesson.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "examples/support/interrupt.hpp"
+
+namespace segue {
+
+int run_lesson(const Arguments& arguments, int argc, const char* const* argv, const std::function<void()>& story) {
+  const auto complain = [&](const char* what, int status) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s: %s\n", arguments.program().c_str(), what);
+    return status;
+  };
+  try {
+    const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    if (std::find(words.begin(), words.end(), "--help") != words.end()) {
+      fmt::print("{}", arguments.help());
+    } else {
+      arguments.parse(words);
+      catch_interrupts();
+      story();
+    }
+    if (std::fflush(stdout) != 0) return complain("cannot write to stdout", 1);
+    return interrupted() ? 130 : 0;
+  } catch (const ArgumentError& error) {
+    return complain(error.what(), 2);
+  } catch (const std::exception& error) {
+    return complain(error.what(), 1);
+  }
+}
+
+}  // namespace segue

@@ -1,0 +1,77 @@
+#include "examples/support/output.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+
+namespace segue {
+
+void write_text_file(const std::filesystem::path& path, const std::string& text, Where where) {
+  const auto check = [&](bool good, std::error_code error) {
+    if (good) return;
+    throw FileError(located(fmt::format("cannot write {}: {}", path.string(), error.message()), where));
+  };
+  const auto last_error = [] { return std::error_code(errno, std::generic_category()); };
+  std::error_code error;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
+  check(!error, error);
+
+  // The process number keeps two lessons that write the same file out of each other's way.
+  const std::filesystem::path temporary = fmt::format("{}.{}.tmp", path.string(), getpid());
+  try {
+    std::ofstream file(temporary, std::ios::binary);
+    file << text;
+    file.close();
+    check(file.good(), last_error());
+    std::filesystem::rename(temporary, path, error);
+    check(!error, error);
+  } catch (...) {
+    std::filesystem::remove(temporary, error);
+    throw;
+  }
+}
+
+Cell::Cell(double value) : text(std::isnan(value) ? "nan" : fmt::format("{}", value)) {}
+Cell::Cell(float value) : text(std::isnan(value) ? "nan" : fmt::format("{}", value)) {}
+Cell::Cell(Index value) : text(fmt::format("{}", value)) {}
+Cell::Cell(int value) : text(fmt::format("{}", value)) {}
+Cell::Cell(const std::string& value) : text(value) {}
+Cell::Cell(const char* value) : text(value) {}
+
+void Table::add_row(std::vector<Cell> cells, Where where) {
+  if (cells.size() != header.size()) {
+    throw ValueError(located(
+        fmt::format("table: expected {} cells, one for each column, got {}", header.size(), cells.size()), where));
+  }
+  rows.push_back(std::move(cells));
+}
+
+namespace {
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::string to_csv(const Table& table) {
+  std::string text;
+  const auto add = [&text](const std::string& field, bool last) { text += csv_field(field) + (last ? '\n' : ','); };
+  for (const std::string& name : table.header) add(name, &name == &table.header.back());
+  for (const std::vector<Cell>& row : table.rows) {
+    for (const Cell& cell : row) add(cell.text, &cell == &row.back());
+  }
+  return text;
+}
+
+void write_csv(const std::filesystem::path& path, const Table& table, Where where) {
+  write_text_file(path, to_csv(table), where);
+}
+
+}  // namespace segue

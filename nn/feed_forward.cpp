@@ -1,0 +1,20 @@
+#include "nn/feed_forward.hpp"
+
+#include "autograd/functions.hpp"
+
+namespace segue {
+
+FeedForward::FeedForward(Index width, Index inner_width, Random& random)
+    : inner(width, inner_width, random), outer(inner_width, width, random) {}
+
+Variable FeedForward::operator()(const Variable& x, Real dropout, const Mode& mode) const {
+  const Variable hidden = relu(inner(x));  // [B, T, F]
+  return outer(mode.dropout(hidden, dropout));
+}
+
+void FeedForward::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
+  inner.visit_parameters(prefix + "inner.", visit);
+  outer.visit_parameters(prefix + "outer.", visit);
+}
+
+}  // namespace segue

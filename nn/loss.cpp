@@ -1,0 +1,86 @@
+#include "nn/loss.hpp"
+
+#include <algorithm>
+
+#include "autograd/arithmetic.hpp"
+#include "autograd/reductions.hpp"
+#include "tensor/fail.hpp"
+#include "tensor/map.hpp"
+#include "tensor/math.hpp"
+#include "tensor/softmax.hpp"
+
+namespace segue {
+
+// loss = l - x[target], l = log sum_j exp(x_j)
+struct CrossEntropy : Node {
+  Tensor logits;    // [.., V]
+  Tensor log_sums;  // l for each row
+  Tokens targets;
+  void backward(const Tensor& dz) override {  // dx_j = dz (exp(x_j - l) - [j = target])
+    const Index V = logits.dim(-1);
+    const Tensor dloss = dz.contiguous();
+    Tensor dx = Tensor::zeros(logits.shape());
+    Real* const out = dx.data_in_place();
+    parallel_for(targets.size(), elements_per_thread / (8 * V) + 1, [&](Index begin, Index end) {
+      for (Index row = begin; row < end; ++row) {
+        if (targets[row] == ignored_target) continue;
+        const Real* x = logits.data() + row * V;
+        const Real d = dloss.data()[row], l = log_sums.data()[row];
+        for (Index j = 0; j < V; ++j) out[row * V + j] = d * math::exp(x[j] - l);
+        out[row * V + targets[row]] -= d;
+      }
+    });
+    accumulate(0, dx);
+  }
+};
+
+namespace {
+
+void check_targets(const Shape& logits, const Tokens& targets, Where where) {
+  Shape expected = targets.shape;
+  if (logits.rank() > 0) expected.push_back(logits[logits.rank() - 1], where);
+  if (!(logits == expected) || logits[logits.rank() - 1] == 0) {
+    fail<ShapeError>(where, "cross_entropy: logits {} for targets {}", logits, targets.shape);
+  }
+  const Index V = logits[logits.rank() - 1];
+  for (Index row = 0; row < targets.size(); ++row) {
+    const Index target = targets[row];
+    if (target != ignored_target && (target < 0 || target >= V)) {
+      fail<RangeError>(where, "cross_entropy: target {} at position {} is outside 0 .. {}", target, row, V - 1);
+    }
+  }
+}
+
+}  // namespace
+
+Variable cross_entropy(const Variable& logits, const Tokens& targets, Where where) {
+  check_targets(logits.shape(), targets, where);
+  const Index V = logits.dim(-1);
+  auto op = std::make_shared<CrossEntropy>();
+  op->logits = logits.value().contiguous();
+  op->log_sums = Tensor::uninitialized(targets.shape);
+  op->targets = targets;
+  Tensor losses = Tensor::uninitialized(targets.shape);
+  Real* const l = op->log_sums.data_in_place();
+  Real* const out = losses.data_in_place();
+  parallel_for(targets.size(), elements_per_thread / (8 * V) + 1, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const Real* x = op->logits.data() + row * V;
+      l[row] = log_sum_exp_row(x, V);
+      out[row] = targets[row] == ignored_target ? Real(0) : l[row] - x[targets[row]];
+    }
+  });
+  return record("cross_entropy", op, losses, {logits}, where);
+}
+
+MeanLoss mean_cross_entropy(const Variable& logits, const Tokens& targets, Where where) {
+  const Index count = count_targets(targets);
+  const Variable total = sum(cross_entropy(logits, targets, where), where);
+  return {scale(total, count == 0 ? 0 : 1 / static_cast<Real>(count), where), count};
+}
+
+Index count_targets(const Tokens& targets) {
+  return targets.size() - std::count(targets.ids.begin(), targets.ids.end(), ignored_target);
+}
+
+}  // namespace segue

@@ -1,0 +1,36 @@
+#include "nn/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace segue {
+
+void clear_gradients(const std::vector<Parameter>& parameters) {
+  for (const Parameter& p : parameters) Variable(p.variable).clear_gradient();
+}
+
+Index parameter_count(const std::vector<Parameter>& parameters) {
+  Index count = 0;
+  for (const Parameter& p : parameters) count += p.variable.value().size();
+  return count;
+}
+
+std::string parameter_summary(const std::vector<Parameter>& parameters) {
+  std::size_t widest = 5;
+  for (const Parameter& p : parameters) widest = std::max(widest, p.name.size());
+  std::string out;
+  for (const Parameter& p : parameters) {
+    out +=
+        fmt::format("{:<{}}  {:<16}{:>10}\n", p.name, widest, to_string(p.variable.shape()), p.variable.value().size());
+  }
+  return out + fmt::format("{:<{}}  {:<16}{:>10}\n", "total", widest, "", parameter_count(parameters));
+}
+
+Tensor value_for_update(Variable& parameter) {
+  const Tensor& value = parameter.value();
+  if (!value.owns_storage_alone() || !value.is_contiguous()) parameter.set_value(value.clone());
+  return parameter.value();
+}
+
+}  // namespace segue

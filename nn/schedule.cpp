@@ -1,0 +1,30 @@
+#include "nn/schedule.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "tensor/fail.hpp"
+#include "tensor/math.hpp"
+
+namespace segue {
+
+Real warm_up_cosine(Index step, Index warm_up, Index total, Real peak, Real floor, Where where) {
+  if (step < 1 || warm_up < 0 || warm_up > total) {
+    fail<ValueError>(where, "schedule: step {} counts from 1, and warm-up {} lies within the total {}", step, warm_up,
+                     total);
+  }
+  if (step <= warm_up) return peak * static_cast<Real>(step) / static_cast<Real>(warm_up);
+  if (step >= total) return floor;
+  const double done = static_cast<double>(step - warm_up) / static_cast<double>(total - warm_up);
+  return floor + (peak - floor) * static_cast<Real>(0.5 * (1 + math::cos(std::numbers::pi * done)));
+}
+
+Real warm_up_inverse_sqrt(Index step, Index warm_up, Real peak, Where where) {
+  if (step < 1 || warm_up < 1) {
+    fail<ValueError>(where, "schedule: step {} and warm-up {} must both be at least 1", step, warm_up);
+  }
+  const Real ratio = static_cast<Real>(step) / static_cast<Real>(warm_up);
+  return step <= warm_up ? peak * ratio : peak / std::sqrt(ratio);
+}
+
+}  // namespace segue

@@ -1,0 +1,80 @@
+#include "tensor/elementwise.hpp"
+
+#include <cmath>
+
+#include "tensor/map.hpp"
+#include "tensor/math.hpp"
+#include "tensor/rows.hpp"
+
+namespace segue {
+
+Tensor add(const Tensor& x, const Tensor& y, Where where) {
+  return map("add", x, y, where, [](Real a, Real b) { return a + b; });
+}
+Tensor sub(const Tensor& x, const Tensor& y, Where where) {
+  return map("sub", x, y, where, [](Real a, Real b) { return a - b; });
+}
+Tensor mul(const Tensor& x, const Tensor& y, Where where) {
+  return map("mul", x, y, where, [](Real a, Real b) { return a * b; });
+}
+Tensor div(const Tensor& x, const Tensor& y, Where where) {
+  return map("div", x, y, where, [](Real a, Real b) { return a / b; });
+}
+
+Tensor add(const Tensor& x, Real c) {
+  return map(x, [c](Real a) { return a + c; });
+}
+Tensor scale(const Tensor& x, Real c) {
+  return map(x, [c](Real a) { return c * a; });
+}
+
+Tensor neg(const Tensor& x) {
+  return map(x, [](Real a) { return -a; });
+}
+Tensor exp(const Tensor& x) {
+  return map(x, [](Real a) { return math::exp(a); });
+}
+Tensor log(const Tensor& x) {
+  return map(x, [](Real a) { return math::log(a); });
+}
+Tensor sqrt(const Tensor& x) {
+  return map(x, [](Real a) { return std::sqrt(a); });
+}
+Tensor tanh(const Tensor& x) {
+  return map(x, [](Real a) { return math::tanh(a); });
+}
+Tensor sigmoid(const Tensor& x) {
+  return map(x, [](Real a) { return math::sigmoid(a); });
+}
+Tensor relu(const Tensor& x) {
+  return map(x, [](Real a) { return a < 0 ? Real(0) : a; });
+}
+Tensor pow(const Tensor& x, const Tensor& y, Where where) {
+  return map("pow", x, y, where, [](Real a, Real b) { return math::pow(a, b); });
+}
+
+Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where) {
+  Tensor z = x.clone();
+  map_in_place(
+      z, mask, [value](Real a, Real m) { return m != 0 ? value : a; }, where);
+  return z;
+}
+
+void add_in_place(Tensor& x, const Tensor& y, Where where) {
+  map_in_place(
+      x, y, [](Real a, Real b) { return a + b; }, where);
+}
+void scale_in_place(Tensor& x, Real c, Where where) {
+  map_in_place(
+      x, x, [c](Real a, Real) { return c * a; }, where);
+}
+
+bool all_finite(const Tensor& x) {
+  const Tensor flat = x.contiguous();
+  const Real* a = flat.data();
+  // 0 * a is 0 for a finite a and NaN for the others.
+  return fold_row(
+             flat.size(), Real(0), [a](Index i) { return 0 * a[i]; }, Plus()) == 0;
+}
+
+}  // namespace segue

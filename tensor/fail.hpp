@@ -1,0 +1,19 @@
+// Throws a formatted error. For .cpp files only, so that headers stay free of fmt.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tensor/error.hpp"
+#include "tensor/print.hpp"
+
+namespace segue {
+
+/// fail<ShapeError>(where, "add: shapes {} and {} do not broadcast", a, b) throws with the caller's line appended.
+template <class ErrorType, class... Arguments>
+[[noreturn]] void fail(Where where, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  throw ErrorType(located(fmt::format(format, std::forward<Arguments>(arguments)...), where));
+}
+
+}  // namespace segue

@@ -1,0 +1,50 @@
+#include "tensor/map.hpp"
+
+#include "tensor/fail.hpp"
+
+namespace segue {
+
+Index Loops::row_offset(int tensor, Index row) const {
+  Index offset = 0;
+  for (int axis = shape.rank() - 2; axis >= 0; --axis) {
+    offset += (row % shape[axis]) * strides[tensor][axis];
+    row /= shape[axis];
+  }
+  return offset;
+}
+
+Loops merge_axes(const Shape& shape, const Strides& a, const Strides& b, const Strides& c) {
+  const Strides* strides[3] = {&a, &b, &c};
+  Loops loops;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] == 1) continue;
+    const int last = loops.shape.rank() - 1;
+    bool joins = last >= 0;
+    for (int t = 0; t < 3; ++t) joins = joins && loops.strides[t][last] == (*strides[t])[axis] * shape[axis];
+    if (joins) {
+      loops.shape[last] *= shape[axis];
+      for (int t = 0; t < 3; ++t) loops.strides[t][last] = (*strides[t])[axis];
+    } else {
+      loops.shape.push_back(shape[axis]);
+      for (int t = 0; t < 3; ++t) loops.strides[t].push_back((*strides[t])[axis]);
+    }
+  }
+  if (loops.shape.rank() == 0) {
+    loops.shape.push_back(1);
+    for (Strides& s : loops.strides) s.push_back(1);
+  }
+  return loops;
+}
+
+Tensor source_for_writing(const Tensor& x, const Tensor& y, Where where) {
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if (x.strides()[axis] == 0 && x.shape()[axis] > 1) {
+      fail<ValueError>(where, "cannot write in place into a broadcast view of shape {}", x.shape());
+    }
+  }
+  const bool same_elements = x.offset() == y.offset() && x.shape() == y.shape() && x.strides() == y.strides();
+  const bool overlaps = x.storage() == y.storage() && !same_elements;
+  return (overlaps ? y.clone() : y).broadcast_to(x.shape(), where);
+}
+
+}  // namespace segue

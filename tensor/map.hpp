@@ -1,0 +1,89 @@
+// Applies a function to every element, of one tensor or of two that broadcast. For .cpp files: the loops are compiled
+// once for each function. Whatever the strides, the elements are walked in the order of the result.
+#pragma once
+
+#include <algorithm>
+
+#include "tensor/parallel.hpp"
+#include "tensor/tensor.hpp"
+
+namespace segue {
+
+inline constexpr Index elements_per_thread = 16384;  // fewer are not worth waking a thread for
+
+/// Up to three tensors of one shape with neighbouring axes merged wherever all of them allow it, so that the common
+/// cases (contiguous, scalar against tensor, row against matrix) become one or two long loops.
+struct Loops {
+  Shape shape;                  // at least one axis
+  Strides strides[3];           // of each tensor, under `shape`
+  Index row_length() const { return shape[shape.rank() - 1]; }
+  Index step(int tensor) const { return strides[tensor][shape.rank() - 1]; }
+  /// Where row number `row` (all axes but the last, in row-major order) starts in a tensor.
+  Index row_offset(int tensor, Index row) const;
+};
+Loops merge_axes(const Shape& shape, const Strides& a, const Strides& b, const Strides& c);
+
+// Sets z[i] = f(x[i], y[i]) along one row. Separate loops for the usual steps let the compiler use vectors.
+template <class F>
+void map_row(Index n, Real* z, Index z_step, const Real* x, Index x_step, const Real* y, Index y_step, const F& f) {
+  if (z_step == 1 && x_step == 1 && y_step == 1) {
+    for (Index i = 0; i < n; ++i) z[i] = f(x[i], y[i]);
+  } else if (z_step == 1 && x_step == 1 && y_step == 0) {
+    const Real y0 = *y;
+    for (Index i = 0; i < n; ++i) z[i] = f(x[i], y0);
+  } else if (z_step == 1 && x_step == 0 && y_step == 1) {
+    const Real x0 = *x;
+    for (Index i = 0; i < n; ++i) z[i] = f(x0, y[i]);
+  } else {
+    for (Index i = 0; i < n; ++i) z[i * z_step] = f(x[i * x_step], y[i * y_step]);
+  }
+}
+
+/// z[i] = f(x[i], y[i]) over a common shape. z may be x or y itself, but must not overlap them otherwise.
+template <class F>
+void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
+  if (z.size() == 0) return;
+  const Loops loops = merge_axes(z.shape(), z.strides(), x.strides(), y.strides());
+  const Index n = loops.row_length();
+  Real* const out = z.data_in_place();
+  const Real* const in_x = x.data();
+  const Real* const in_y = y.data();
+  parallel_for(z.size(), elements_per_thread, [&](Index begin, Index end) {
+    for (Index i = begin; i < end;) {
+      const Index row = i / n, first = i % n, count = std::min(n - first, end - i);
+      map_row(count, out + loops.row_offset(0, row) + first * loops.step(0), loops.step(0),
+              in_x + loops.row_offset(1, row) + first * loops.step(1), loops.step(1),
+              in_y + loops.row_offset(2, row) + first * loops.step(2), loops.step(2), f);
+      i += count;
+    }
+  });
+}
+
+/// A new tensor of f(x[i]).
+template <class F>
+Tensor map(const Tensor& x, const F& f) {
+  Tensor z = Tensor::uninitialized(x.shape());
+  map_into(z, x, x, [&f](Real a, Real) { return f(a); });
+  return z;
+}
+
+/// A new tensor of f(x[i], y[i]) under NumPy broadcasting. Throws ShapeError naming `op`.
+template <class F>
+Tensor map(const char* op, const Tensor& x, const Tensor& y, Where where, const F& f) {
+  const Shape shape = broadcast_shapes(op, x.shape(), y.shape(), where);
+  Tensor z = Tensor::uninitialized(shape, where);
+  map_into(z, x.broadcast_to(shape), y.broadcast_to(shape), f);
+  return z;
+}
+
+/// A tensor that `x` may be overwritten from: y, or a copy where y overlaps x. Throws ShapeError unless y broadcasts to x,
+/// and ValueError when x is a broadcast view, in which one number would be written more than once.
+Tensor source_for_writing(const Tensor& x, const Tensor& y, Where where);
+
+/// x[i] = f(x[i], y[i]); y broadcasts to x.
+template <class F>
+void map_in_place(Tensor& x, const Tensor& y, const F& f, Where where = Where::current()) {
+  map_into(x, x, source_for_writing(x, y, where), f);
+}
+
+}  // namespace segue

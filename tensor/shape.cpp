@@ -1,0 +1,94 @@
+#include "tensor/shape.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "tensor/fail.hpp"
+
+namespace segue {
+
+Shape::Shape(std::initializer_list<Index> lengths, Where where)
+    : Shape(std::span<const Index>(lengths.begin(), lengths.size()), where) {}
+
+Shape::Shape(std::span<const Index> lengths, Where where) {
+  for (const Index length : lengths) push_back(length, where);
+}
+
+Shape Shape::filled(int rank, Index length) {
+  Shape shape;
+  for (int axis = 0; axis < rank; ++axis) shape.push_back(length);
+  return shape;
+}
+
+void Shape::push_back(Index length, Where where) {
+  if (rank_ == max_rank) fail<ShapeError>(where, "a shape has at most {} axes", max_rank);
+  lengths_[static_cast<std::size_t>(rank_++)] = length;
+}
+
+Index Shape::size() const {
+  Index product = 1;
+  for (const Index length : *this) product *= length;
+  return product;
+}
+
+bool Shape::operator==(const Shape& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
+
+std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", ")); }
+
+Strides contiguous_strides(const Shape& shape) {
+  Strides strides = shape;
+  Index step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    strides[axis] = step;
+    step *= shape[axis];
+  }
+  return strides;
+}
+
+int normalize_axis(int axis, int rank, Where where) {
+  const int limit = std::max(rank, 1);
+  if (axis < -limit || axis >= limit) {
+    fail<RangeError>(where, "axis {} is outside -{} .. {} for a tensor of rank {}", axis, limit, limit - 1, rank);
+  }
+  return axis < 0 ? axis + limit : axis;
+}
+
+Axes normalize_axes(const Axes& axes, int rank, Where where) {
+  Axes normalized;
+  for (const int axis : axes) {
+    const int a = normalize_axis(axis, rank, where);
+    if (std::find(normalized.begin(), normalized.end(), a) != normalized.end()) {
+      fail<RangeError>(where, "axis {} is named twice", axis);
+    }
+    normalized.push_back(a);
+  }
+  return normalized;
+}
+
+Shape broadcast_shapes(const char* op, const Shape& x, const Shape& y, Where where) {
+  const int rank = std::max(x.rank(), y.rank());
+  Shape result = Shape::filled(rank, 1);
+  for (int back = 1; back <= rank; ++back) {
+    const Index a = back <= x.rank() ? x[x.rank() - back] : 1;
+    const Index b = back <= y.rank() ? y[y.rank() - back] : 1;
+    if (a != b && a != 1 && b != 1) {
+      fail<ShapeError>(where, "{}: shapes {} and {} do not broadcast: {} against {} at axis -{}", op, x, y, a, b, back);
+    }
+    result[rank - back] = a == 1 ? b : a;
+  }
+  return result;
+}
+
+void check_shape(const Shape& shape, Where where) {
+  Index product = 1;
+  for (const Index length : shape) {
+    if (length < 0) fail<ShapeError>(where, "a length below zero in shape {}", shape);
+    if (length == 0) continue;  // the other lengths must still make strides that can be counted
+    if (product > std::numeric_limits<Index>::max() / length) {
+      fail<ShapeError>(where, "shape {} has more elements than can be counted", shape);
+    }
+    product *= length;
+  }
+}
+
+}  // namespace segue

@@ -1,0 +1,67 @@
+// A shape: the lengths of a tensor's axes, kept inline so that making one allocates nothing.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tensor/error.hpp"
+#include "tensor/real.hpp"
+
+namespace segue {
+
+/// Up to eight axis lengths. Rank 0 is a single number, a zero length a tensor without elements; both are ordinary.
+class Shape {
+ public:
+  static constexpr int max_rank = 8;
+
+  Shape() = default;
+  Shape(std::initializer_list<Index> lengths, Where where = Where::current());
+  explicit Shape(std::span<const Index> lengths, Where where = Where::current());
+  /// `rank` axes of the same length.
+  static Shape filled(int rank, Index length);
+
+  int rank() const { return rank_; }
+  Index operator[](int axis) const { return lengths_[static_cast<std::size_t>(axis)]; }
+  Index& operator[](int axis) { return lengths_[static_cast<std::size_t>(axis)]; }
+  const Index* begin() const { return lengths_.data(); }
+  const Index* end() const { return lengths_.data() + rank_; }
+  void push_back(Index length, Where where = Where::current());
+
+  /// How many elements a tensor of this shape has; 1 for rank 0.
+  Index size() const;
+  bool operator==(const Shape& other) const;
+
+ private:
+  std::array<Index, max_rank> lengths_{};
+  int rank_ = 0;
+};
+
+/// How many elements apart neighbours along each axis lie; 0 along a broadcast axis.
+using Strides = Shape;
+
+/// Axis numbers; negative ones count from the end.
+using Axes = std::vector<int>;
+
+/// "[2, 3]".
+std::string to_string(const Shape& shape);
+
+/// The strides of a tensor stored in row-major order without gaps.
+Strides contiguous_strides(const Shape& shape);
+
+/// `axis` brought into 0 .. rank-1. A rank-0 tensor accepts 0 and -1. Throws RangeError.
+int normalize_axis(int axis, int rank, Where where = Where::current());
+
+/// Each axis normalised; an axis named twice is a RangeError.
+Axes normalize_axes(const Axes& axes, int rank, Where where = Where::current());
+
+/// The shape both broadcast to by NumPy's rule: aligned at the last axis, lengths equal or 1. Throws ShapeError naming
+/// `op`.
+Shape broadcast_shapes(const char* op, const Shape& x, const Shape& y, Where where = Where::current());
+
+/// Checks that lengths are not negative and the product of those above zero is representable. Throws ShapeError.
+void check_shape(const Shape& shape, Where where);
+
+}  // namespace segue

@@ -1,0 +1,119 @@
+#include "tensor/storage.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <new>
+#include <vector>
+
+namespace segue {
+namespace {
+
+constexpr std::align_val_t alignment{64};
+constexpr int size_classes = 4 * 64;  // four to each power of two, so a block wastes at most a fifth
+
+// Sanitizers must see every block come and go.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool reuse_blocks = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool reuse_blocks = false;
+#else
+constexpr bool reuse_blocks = true;
+#endif
+#else
+constexpr bool reuse_blocks = true;
+#endif
+
+// The smallest class whose blocks hold `bytes`, and the size of its blocks: 2^k * {4, 5, 6, 7} / 4.
+struct SizeClass {
+  std::size_t number, bytes;
+};
+SizeClass size_class(std::size_t bytes) {
+  bytes = std::max<std::size_t>(bytes, 64);
+  const auto power = static_cast<std::size_t>(std::bit_width(bytes - 1) - 1);  // 2^power < bytes <= 2^(power+1)
+  const std::size_t quarter = (std::size_t{1} << power) / 4;
+  const std::size_t quarters = (bytes - 1) / quarter + 1;  // 5 .. 8
+  return {power * 4 + quarters - 5, quarters * quarter};
+}
+
+// Freed blocks wait here, by size class, for the next tensor of their size: training in a steady state asks the system
+// for nothing. One for each thread, so that no lock is needed.
+struct FreeBlocks {
+  std::array<std::vector<void*>, size_classes> blocks;
+  ~FreeBlocks();
+};
+thread_local bool thread_ends = false;
+thread_local FreeBlocks free_blocks;
+
+FreeBlocks::~FreeBlocks() {
+  thread_ends = true;
+  for (auto& list : blocks) {
+    for (void* block : list) ::operator delete(block, alignment);
+  }
+}
+
+void* take_block(std::size_t bytes) {
+  const SizeClass c = size_class(bytes);
+  if (reuse_blocks && !thread_ends && !free_blocks.blocks[c.number].empty()) {
+    void* block = free_blocks.blocks[c.number].back();
+    free_blocks.blocks[c.number].pop_back();
+    return block;
+  }
+  return ::operator new(c.bytes, alignment);
+}
+
+void give_block_back(void* block, std::size_t bytes) {
+  if (reuse_blocks && !thread_ends) {
+    free_blocks.blocks[size_class(bytes).number].push_back(block);
+  } else {
+    ::operator delete(block, alignment);
+  }
+}
+
+// Lets std::allocate_shared keep the Storage object itself in a reused block.
+template <class T>
+struct BlockAllocator {
+  using value_type = T;
+  BlockAllocator() = default;
+  template <class U>
+  explicit BlockAllocator(const BlockAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(take_block(n * sizeof(T))); }
+  void deallocate(T* block, std::size_t n) { give_block_back(block, n * sizeof(T)); }
+  bool operator==(const BlockAllocator&) const { return true; }
+};
+
+std::atomic<std::size_t> live_bytes = 0;
+std::atomic<std::size_t> peak_bytes = 0;
+
+std::size_t bytes_for(Index size) {
+  const auto count = static_cast<std::size_t>(size);
+  if (count > std::numeric_limits<std::size_t>::max() / (4 * sizeof(Real))) throw std::bad_alloc();
+  return count * sizeof(Real);
+}
+
+}  // namespace
+
+Storage::Storage(Index n) : data(static_cast<Real*>(take_block(bytes_for(n)))), size(n) {
+  const std::size_t live = live_bytes += bytes_for(n);
+  std::size_t peak = peak_bytes;
+  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
+  }
+}
+
+Storage::~Storage() {
+  live_bytes -= bytes_for(size);
+  give_block_back(data, bytes_for(size));
+}
+
+std::shared_ptr<Storage> allocate_storage(Index size) {
+  return std::allocate_shared<Storage>(BlockAllocator<Storage>(), size);
+}
+
+std::size_t tensor_bytes() { return live_bytes; }
+std::size_t peak_tensor_bytes() { return peak_bytes; }
+void reset_peak_tensor_bytes() { peak_bytes = live_bytes.load(); }
+
+}  // namespace segue

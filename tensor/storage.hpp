@@ -1,0 +1,32 @@
+// The memory behind tensors: blocks of numbers, shared by views, and kept for reuse when the last view is gone.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "tensor/real.hpp"
+
+namespace segue {
+
+/// One block of numbers, aligned to 64 bytes. `version` counts the times it was opened for writing.
+struct Storage {
+  explicit Storage(Index size);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  Real* data;
+  Index size;
+  std::uint64_t version = 0;
+};
+
+/// A new block of `size` uninitialised numbers. Throws std::bad_alloc when the system has no more memory.
+std::shared_ptr<Storage> allocate_storage(Index size);
+
+/// Bytes in blocks that tensors hold now.
+std::size_t tensor_bytes();
+/// The most that `tensor_bytes()` has been since the start or the last reset.
+std::size_t peak_tensor_bytes();
+void reset_peak_tensor_bytes();
+
+}  // namespace segue

@@ -1,0 +1,233 @@
+#include "tensor/tensor.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "tensor/fail.hpp"
+#include "tensor/map.hpp"
+
+namespace segue {
+
+Tensor::Tensor() : Tensor(allocate_storage(0), Shape{0}, Strides{1}, 0) {}
+
+Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
+    : shape_(shape), strides_(strides), size_(shape.size()), storage_(std::move(storage)) {
+  if (size_ > 0) offset_ = offset;  // a window without elements must not point past the storage
+}
+
+Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where) : Tensor(uninitialized(shape, where)) {
+  if (static_cast<Index>(values.size()) != size_) {
+    fail<ShapeError>(where, "{} values do not fill shape {}", values.size(), shape);
+  }
+  std::copy(values.begin(), values.end(), data_in_place());
+}
+
+Tensor Tensor::uninitialized(const Shape& shape, Where where) {
+  check_shape(shape, where);
+  return Tensor(allocate_storage(shape.size()), shape, contiguous_strides(shape), 0);
+}
+
+Tensor Tensor::zeros(const Shape& shape, Where where) { return full(shape, 0, where); }
+
+Tensor Tensor::full(const Shape& shape, Real value, Where where) {
+  Tensor tensor = uninitialized(shape, where);
+  tensor.fill_in_place(value);
+  return tensor;
+}
+
+Tensor Tensor::scalar(Real value) { return full(Shape{}, value); }
+
+Tensor Tensor::arange(Index n, Where where) {
+  Tensor tensor = uninitialized({n}, where);
+  Real* out = tensor.data_in_place();
+  for (Index i = 0; i < n; ++i) out[i] = static_cast<Real>(i);
+  return tensor;
+}
+
+Index Tensor::dim(int axis, Where where) const {
+  if (rank() == 0) fail<RangeError>(where, "a tensor of rank 0 has no axis {}", axis);
+  return shape_[normalize_axis(axis, rank(), where)];
+}
+
+bool Tensor::is_contiguous() const {
+  Index step = 1;
+  for (int axis = rank() - 1; axis >= 0; --axis) {
+    if (shape_[axis] != 1 && strides_[axis] != step && size_ != 0) return false;
+    step *= shape_[axis];
+  }
+  return true;
+}
+
+namespace {
+
+Index element_offset(const Tensor& tensor, std::initializer_list<Index> indices, Where where) {
+  if (static_cast<int>(indices.size()) != tensor.rank()) {
+    fail<RangeError>(where, "{} indices for a tensor of shape {}", indices.size(), tensor.shape());
+  }
+  Index offset = 0;
+  int axis = 0;
+  for (const Index index : indices) {
+    if (index < 0 || index >= tensor.shape()[axis]) {
+      fail<RangeError>(where, "index {} is outside axis {} of shape {}", index, axis, tensor.shape());
+    }
+    offset += index * tensor.strides()[axis++];
+  }
+  return offset;
+}
+
+}  // namespace
+
+Real Tensor::at(std::initializer_list<Index> indices, Where where) const {
+  return data()[element_offset(*this, indices, where)];
+}
+
+void Tensor::set_in_place(std::initializer_list<Index> indices, Real value, Where where) {
+  const Index offset = element_offset(*this, indices, where);
+  data_in_place()[offset] = value;
+}
+
+Real Tensor::item(Where where) const {
+  if (size_ != 1) fail<ShapeError>(where, "item: needs exactly one element, shape is {}", shape_);
+  return *data();
+}
+
+std::vector<Real> Tensor::to_vector() const {
+  const Tensor flat = contiguous();
+  return {flat.data(), flat.data() + size_};
+}
+
+namespace {
+
+// Works out the one length that may be -1.
+Shape resolve_shape(const Shape& from, const Shape& wanted, Where where) {
+  Shape shape = wanted;
+  int open = -1;
+  for (int axis = 0; axis < shape.rank() && open < 0; ++axis) {
+    if (shape[axis] == -1) open = axis;
+  }
+  if (open >= 0) shape[open] = 1;
+  check_shape(shape, where);
+  const Index known = shape.size();
+  if (open >= 0 && known > 0) shape[open] = from.size() / known;
+  const bool any_length_fits = open >= 0 && known == 0;
+  if (any_length_fits || shape.size() != from.size()) {
+    fail<ShapeError>(where, "reshape: {} does not fit into {}", from, wanted);
+  }
+  return shape;
+}
+
+// An evenly spaced run of elements: one axis, or several neighbouring axes that lie in memory like one.
+struct Run {
+  Index length, step;
+};
+
+std::vector<Run> even_runs_innermost_first(const Tensor& x) {
+  std::vector<Run> runs;
+  for (int axis = x.rank() - 1; axis >= 0; --axis) {
+    const Run run{x.shape()[axis], x.strides()[axis]};
+    if (run.length == 1) continue;
+    if (!runs.empty() && run.step == runs.back().step * runs.back().length) {
+      runs.back().length *= run.length;
+    } else {
+      runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+// Finds strides that show the same elements under `shape` without a copy; false where there are none.
+bool strides_for_view(const Tensor& x, const Shape& shape, Strides& strides) {
+  strides = contiguous_strides(shape);
+  if (x.size() == 0) return true;
+  const std::vector<Run> runs = even_runs_innermost_first(x);
+  std::size_t r = 0;
+  Run rest = runs.empty() ? Run{1, 1} : runs[0];
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    if (shape[axis] == 1) continue;
+    if (rest.length == 1) rest = runs[++r];
+    if (rest.length % shape[axis] != 0) return false;
+    strides[axis] = rest.step;
+    rest = {rest.length / shape[axis], rest.step * shape[axis]};
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor Tensor::reshape(const Shape& wanted, Where where) const {
+  const Shape shape = resolve_shape(shape_, wanted, where);
+  Strides strides;
+  if (strides_for_view(*this, shape, strides)) return Tensor(storage_, shape, strides, offset_);
+  return clone().reshape(shape, where);
+}
+
+Tensor Tensor::permute(const Axes& axes, Where where) const {
+  const Axes order = normalize_axes(axes, rank(), where);
+  if (static_cast<int>(order.size()) != rank()) {
+    fail<ShapeError>(where, "permute: {} axes named for shape {}", order.size(), shape_);
+  }
+  Shape shape = shape_;
+  Strides strides = strides_;
+  for (int axis = 0; axis < rank(); ++axis) {
+    const int source = order[static_cast<std::size_t>(axis)];
+    shape[axis] = shape_[source];
+    strides[axis] = strides_[source];
+  }
+  return Tensor(storage_, shape, strides, offset_);
+}
+
+Tensor Tensor::transpose(int axis_a, int axis_b, Where where) const {
+  Axes axes(static_cast<std::size_t>(rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, rank(), where));
+  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, rank(), where));
+  if (rank() > 0) std::swap(axes[a], axes[b]);
+  return permute(axes, where);
+}
+
+Tensor Tensor::narrow(int axis, Index start, Index length, Where where) const {
+  const Index available = dim(axis, where);
+  const int a = normalize_axis(axis, rank(), where);
+  if (start < 0 || length < 0 || start > available || length > available - start) {
+    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length, start, axis, shape_);
+  }
+  Shape shape = shape_;
+  shape[a] = length;
+  return Tensor(storage_, shape, strides_, offset_ + start * strides_[a]);
+}
+
+Tensor Tensor::broadcast_to(const Shape& shape, Where where) const {
+  check_shape(shape, where);
+  const int added = shape.rank() - rank();
+  Strides strides = Strides::filled(shape.rank(), 0);
+  bool fits = added >= 0;
+  for (int axis = 0; fits && axis < rank(); ++axis) {
+    const bool same = shape_[axis] == shape[axis + added];
+    fits = same || shape_[axis] == 1;
+    strides[axis + added] = same ? strides_[axis] : 0;
+  }
+  if (!fits) fail<ShapeError>(where, "broadcast_to: shape {} does not broadcast to {}", shape_, shape);
+  return Tensor(storage_, shape, strides, offset_);
+}
+
+Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
+
+Tensor Tensor::clone() const {
+  return map(*this, [](Real x) { return x; });
+}
+
+void Tensor::fill_in_place(Real value, Where where) {
+  map_in_place(
+      *this, *this, [value](Real, Real) { return value; }, where);
+}
+
+void Tensor::copy_in_place(const Tensor& source, Where where) {
+  if (!(source.shape() == shape_)) {
+    fail<ShapeError>(where, "copy_in_place: shape {} into a tensor of shape {}", source.shape(), shape_);
+  }
+  map_in_place(
+      *this, source, [](Real, Real s) { return s; }, where);
+}
+
+}  // namespace segue

@@ -1,0 +1,87 @@
+#include "xl/attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/arithmetic.hpp"
+#include "autograd/matmul.hpp"
+#include "autograd/shaping.hpp"
+#include "autograd/softmax.hpp"
+#include "nn/linear.hpp"
+#include "xl/relative_shift.hpp"
+
+namespace segue {
+namespace {
+
+// [.., L, H Dh] -> [.., H, L, Dh], a view.
+Variable split_heads(const Variable& x, Index H) {
+  Shape shape = x.shape();
+  shape[shape.rank() - 1] = H;
+  shape.push_back(x.dim(-1) / H);
+  return transpose(reshape(x, shape), -2, -3);
+}
+
+// [B, H, T, Dh] -> [B, T, H Dh]
+Variable join_heads(const Variable& x) {
+  return reshape(transpose(x, 1, 2), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
+}
+
+}  // namespace
+
+RelativeAttention::RelativeAttention(const Config& config, Random& random)
+    : heads(config.heads),
+      dropout(config.attention_dropout),
+      w_q(random_matrix(config.width, config.heads * config.head_width, random, "w_q")),
+      w_k_E(random_matrix(config.width, config.heads * config.head_width, random, "w_k_E")),
+      w_k_R(random_matrix(config.width, config.heads * config.head_width, random, "w_k_R")),
+      w_v(random_matrix(config.width, config.heads * config.head_width, random, "w_v")),
+      w_o(random_matrix(config.heads * config.head_width, config.width, random, "w_o")) {}
+
+Variable RelativeAttention::operator()(const Variable& h, const Variable& context, const Positions& positions,
+                                       const Mode& mode) const {
+  const Variable q = split_heads(matmul(h, w_q), heads);              // [B, H, T, Dh]
+  const Variable k = split_heads(matmul(context, w_k_E), heads);      // [B, H, K, Dh]
+  const Variable values = split_heads(matmul(context, w_v), heads);   // [B, H, K, Dh]
+  const Variable r = split_heads(matmul(positions.R, w_k_R), heads);  // [H, K, Dh]
+  const Index H = heads, Dh = q.dim(-1);
+  const Variable u = reshape(positions.u, {H, 1, Dh});
+  const Variable v = reshape(positions.v, {H, 1, Dh});
+
+  const Variable content = matmul(q + u, transpose(k, -1, -2));                   // (a) + (c)  [B, H, T, K]
+  const Variable position = relative_shift(matmul(q + v, transpose(r, -1, -2)));  // (b) + (d)  [B, H, T, K]
+  const Variable scores = scale(content + position, 1 / std::sqrt(static_cast<Real>(Dh)));
+  const Variable visible = masked_fill(scores, positions.hidden, -std::numeric_limits<Real>::infinity());
+  const Variable weights = mode.dropout(softmax(visible), dropout);  // [B, H, T, K]
+  return matmul(join_heads(matmul(weights, values)), w_o);           // [B, T, D]
+}
+
+void RelativeAttention::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
+  visit(prefix + "w_q", w_q);
+  visit(prefix + "w_k_E", w_k_E);
+  visit(prefix + "w_k_R", w_k_R);
+  visit(prefix + "w_v", w_v);
+  visit(prefix + "w_o", w_o);
+}
+
+Tensor attention_mask(Index T, const Memory& memory, Index window) {
+  const Index M = memory.length(), K = M + T;
+  const bool rows_agree =
+      std::all_of(memory.visible.begin(), memory.visible.end(), [M](Index visible) { return visible == M; });
+  const Index B = rows_agree ? 1 : memory.batch();
+  Tensor hidden = Tensor::zeros({B, 1, T, K});
+  Real* out = hidden.data_in_place();
+  for (Index b = 0; b < B; ++b) {
+    const Index first = M - memory.visible[static_cast<std::size_t>(b)];
+    for (Index i = 0; i < T; ++i) {
+      for (Index j = 0; j < K; ++j) {
+        const Index distance = (M + i) - j;
+        const bool sees = distance >= 0 && j >= first && (window == 0 || distance < window);
+        *out++ = sees ? 0 : 1;
+      }
+    }
+  }
+  return hidden;
+}
+
+}  // namespace segue

@@ -1,0 +1,35 @@
+#include "xl/layer.hpp"
+
+#include "autograd/arithmetic.hpp"
+#include "autograd/shaping.hpp"
+
+namespace segue {
+
+Layer::Layer(const Config& config, Random& random)
+    : pre_norm(config.pre_norm),
+      dropout(config.dropout),
+      attention(config, random),
+      attention_norm(config.width),
+      feed_forward(config.width, config.feed_forward_width, random),
+      feed_forward_norm(config.width) {}
+
+Variable Layer::operator()(const Variable& h, const Variable& m, const Positions& positions, const Mode& mode) const {
+  const Variable context = concat({m, h}, 1);  // [B, K, D]
+  if (pre_norm) {                              // memory and segment go through the same norm
+    const Variable normed = attention_norm(context);
+    const Variable queries = narrow(normed, 1, m.dim(1), h.dim(1));  // [B, T, D]
+    const Variable a = h + mode.dropout(attention(queries, normed, positions, mode), dropout);
+    return a + mode.dropout(feed_forward(feed_forward_norm(a), dropout, mode), dropout);
+  }
+  const Variable a = attention_norm(h + mode.dropout(attention(h, context, positions, mode), dropout));
+  return feed_forward_norm(a + mode.dropout(feed_forward(a, dropout, mode), dropout));
+}
+
+void Layer::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
+  attention.visit_parameters(prefix + "attention.", visit);
+  attention_norm.visit_parameters(prefix + "attention_norm.", visit);
+  feed_forward.visit_parameters(prefix + "feed_forward.", visit);
+  feed_forward_norm.visit_parameters(prefix + "feed_forward_norm.", visit);
+}
+
+}  // namespace segue

@@ -1,0 +1,43 @@
+#include "xl/memory.hpp"
+
+#include <algorithm>
+
+#include "autograd/arithmetic.hpp"
+#include "autograd/masking.hpp"
+#include "autograd/shaping.hpp"
+#include "autograd/stop_gradient.hpp"
+#include "tensor/fail.hpp"
+
+namespace segue {
+
+Memory empty_memory(const Config& config, Index B, Index limit, Where where) {
+  if (B < 1 || limit < 0) fail<ValueError>(where, "memory: {} rows of up to {} positions are not possible", B, limit);
+  Memory memory;
+  memory.layers.assign(static_cast<std::size_t>(config.layers), Variable(Tensor::zeros({B, 0, config.width})));
+  memory.limit = limit;
+  memory.visible.assign(static_cast<std::size_t>(B), 0);
+  return memory;
+}
+
+Variable update_memory(const Variable& old, const Variable& hidden, Index limit, bool stop, Where where) {
+  const Variable all = concat({old, hidden}, 1, where);  // [B, M + T, D]
+  const Index kept = std::min(limit, all.dim(1));
+  const Variable latest = narrow(all, 1, all.dim(1) - kept, kept, where);  // [B, kept, D]
+  return stop ? stop_gradient(latest, where) : latest;
+}
+
+Memory reset_rows(const Memory& memory, const std::vector<Index>& rows, Where where) {
+  Memory fresh = memory;
+  Tensor hidden = Tensor::zeros({memory.batch(), 1, 1});
+  for (const Index row : rows) {
+    if (row < 0 || row >= memory.batch()) fail<RangeError>(where, "reset: row {} of {} rows", row, memory.batch());
+    fresh.visible[static_cast<std::size_t>(row)] = 0;
+    hidden.set_in_place({row, 0, 0}, 1);
+  }
+  if (!rows.empty()) {
+    for (Variable& layer : fresh.layers) layer = masked_fill(layer, hidden, 0, where);
+  }
+  return fresh;
+}
+
+}  // namespace segue
