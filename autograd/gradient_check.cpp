@@ -35,7 +35,8 @@ GradientCheck check_gradient(const std::function<Variable(const std::vector<Vari
       const double numeric = (above - below) / (2 * h), analytic = static_cast<double>(dx.data()[e]);
       const double size = std::max({1.0, std::abs(analytic), std::abs(numeric)});
       const double error = std::abs(analytic - numeric) / size;
-      if (!(error <= worst.error)) worst = {error, i, e, analytic, numeric};  // NaN counts as the worst
+      // NaN counts as the worst, and stays it.
+      if (!std::isnan(worst.error) && !(error <= worst.error)) worst = {error, i, e, analytic, numeric};
     }
   }
   return worst;

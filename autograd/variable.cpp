@@ -43,10 +43,10 @@ void Node::accumulate(std::size_t i, const Tensor& contribution) {
   if (!input.has_gradient) {
     input.gradient = contribution;
     input.has_gradient = true;
-  } else if (input.gradient.owns_storage_alone()) {
+  } else if (input.gradient.owns_storage_alone() && input.gradient.is_contiguous()) {
     add_in_place(input.gradient, contribution);
   } else {
-    input.gradient = add(input.gradient, contribution);  // the first contribution is somebody else's tensor too
+    input.gradient = add(input.gradient, contribution);  // the first contribution is shared or a broadcast view
   }
 }
 

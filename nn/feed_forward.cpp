@@ -7,9 +7,9 @@ namespace segue {
 FeedForward::FeedForward(Index width, Index inner_width, Random& random)
     : inner(width, inner_width, random), outer(inner_width, width, random) {}
 
-Variable FeedForward::operator()(const Variable& x, Real dropout, const Mode& mode) const {
-  const Variable hidden = relu(inner(x));  // [B, T, F]
-  return outer(mode.dropout(hidden, dropout));
+Variable FeedForward::operator()(const Variable& x, Real dropout, const Mode& mode, Where where) const {
+  const Variable hidden = relu(inner(x, where), where);  // [B, T, F]
+  return outer(mode.dropout(hidden, dropout, where), where);
 }
 
 void FeedForward::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

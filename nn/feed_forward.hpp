@@ -9,7 +9,7 @@ namespace segue {
 struct FeedForward {
   FeedForward(Index width, Index inner_width, Random& random);
   /// [B, T, D] -> [B, T, D]; dropout follows the relu.
-  Variable operator()(const Variable& x, Real dropout, const Mode& mode) const;
+  Variable operator()(const Variable& x, Real dropout, const Mode& mode, Where where = Where::current()) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   Linear inner, outer;  // D -> F, F -> D

@@ -16,13 +16,15 @@ namespace {
 
 constexpr Real epsilon = Real(1e-5);  // inside the root, so that a constant row has a finite gradient
 
+template <class Get>
+Real row_mean(Index n, const Get& get) {
+  return fold_row(n, Real(0), get, Plus()) / static_cast<Real>(n);
+}
+
 // y = (x - mean) r with r = 1 / sqrt(variance + epsilon); returns r.
 Real normalize_row(Real* y, const Real* x, Index n) {
-  const Real mean = fold_row(
-                        n, Real(0), [=](Index i) { return x[i]; }, Plus()) /
-                    static_cast<Real>(n);
-  const auto squared = [=](Index i) { return (x[i] - mean) * (x[i] - mean); };
-  const Real variance = fold_row(n, Real(0), squared, Plus()) / static_cast<Real>(n);
+  const Real mean = row_mean(n, [=](Index i) { return x[i]; });
+  const Real variance = row_mean(n, [=](Index i) { return (x[i] - mean) * (x[i] - mean); });
   const Real r = 1 / std::sqrt(variance + epsilon);
   for (Index i = 0; i < n; ++i) y[i] = (x[i] - mean) * r;
   return r;
@@ -30,12 +32,8 @@ Real normalize_row(Real* y, const Real* x, Index n) {
 
 // dx = r (dy - mean(dy) - y mean(dy y))
 void normalize_backward_row(Real* dx, const Real* y, const Real* dy, Real r, Index n) {
-  const Real mean = fold_row(
-                        n, Real(0), [=](Index i) { return dy[i]; }, Plus()) /
-                    static_cast<Real>(n);
-  const Real slope = fold_row(
-                         n, Real(0), [=](Index i) { return dy[i] * y[i]; }, Plus()) /
-                     static_cast<Real>(n);
+  const Real mean = row_mean(n, [=](Index i) { return dy[i]; });
+  const Real slope = row_mean(n, [=](Index i) { return dy[i] * y[i]; });
   for (Index i = 0; i < n; ++i) dx[i] = r * (dy[i] - mean - y[i] * slope);
 }
 

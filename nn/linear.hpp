@@ -12,8 +12,8 @@ Variable random_matrix(Index rows, Index columns, Random& random, std::string la
 struct Linear {
   /// W is random, b zero.
   Linear(Index inputs, Index outputs, Random& random);
-  /// [.., inputs] -> [.., outputs].
-  Variable operator()(const Variable& x) const;
+  /// [.., inputs] -> [.., outputs]; two axes or more. Throws ShapeError.
+  Variable operator()(const Variable& x, Where where = Where::current()) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   Variable w;  // [inputs, outputs]

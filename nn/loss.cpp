@@ -1,22 +1,23 @@
 #include "nn/loss.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "autograd/arithmetic.hpp"
 #include "autograd/reductions.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/map.hpp"
 #include "tensor/math.hpp"
-#include "tensor/softmax.hpp"
+#include "tensor/rows.hpp"
 
 namespace segue {
 
-// loss = l - x[target], l = log sum_j exp(x_j)
+// loss = l - (x[target] - m), m = max_j x_j, l = log sum_j exp(x_j - m): without m no large number drowns the digits
 struct CrossEntropy : Node {
-  Tensor logits;    // [.., V]
-  Tensor log_sums;  // l for each row
+  Tensor logits;             // [.., V]
+  Tensor largest, log_sums;  // m and l for each row
   Tokens targets;
-  void backward(const Tensor& dz) override {  // dx_j = dz (exp(x_j - l) - [j = target])
+  void backward(const Tensor& dz) override {  // dx_j = dz (exp(x_j - m - l) - [j = target])
     const Index V = logits.dim(-1);
     const Tensor dloss = dz.contiguous();
     Tensor dx = Tensor::zeros(logits.shape());
@@ -25,8 +26,8 @@ struct CrossEntropy : Node {
       for (Index row = begin; row < end; ++row) {
         if (targets[row] == ignored_target) continue;
         const Real* x = logits.data() + row * V;
-        const Real d = dloss.data()[row], l = log_sums.data()[row];
-        for (Index j = 0; j < V; ++j) out[row * V + j] = d * math::exp(x[j] - l);
+        const Real d = dloss.data()[row], m = largest.data()[row], l = log_sums.data()[row];
+        for (Index j = 0; j < V; ++j) out[row * V + j] = d * math::exp(x[j] - m - l);
         out[row * V + targets[row]] -= d;
       }
     });
@@ -37,12 +38,13 @@ struct CrossEntropy : Node {
 namespace {
 
 void check_targets(const Shape& logits, const Tokens& targets, Where where) {
+  const Index V = logits.rank() == 0 ? 0 : logits[logits.rank() - 1];
   Shape expected = targets.shape;
-  if (logits.rank() > 0) expected.push_back(logits[logits.rank() - 1], where);
-  if (!(logits == expected) || logits[logits.rank() - 1] == 0) {
-    fail<ShapeError>(where, "cross_entropy: logits {} for targets {}", logits, targets.shape);
+  expected.push_back(V, where);
+  if (!(logits == expected) || V == 0 || targets.size() != targets.shape.size()) {
+    fail<ShapeError>(where, "cross_entropy: logits {} for {} targets of shape {}", logits, targets.size(),
+                     targets.shape);
   }
-  const Index V = logits[logits.rank() - 1];
   for (Index row = 0; row < targets.size(); ++row) {
     const Index target = targets[row];
     if (target != ignored_target && (target < 0 || target >= V)) {
@@ -58,16 +60,20 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets, Where wher
   const Index V = logits.dim(-1);
   auto op = std::make_shared<CrossEntropy>();
   op->logits = logits.value().contiguous();
+  op->largest = Tensor::uninitialized(targets.shape);
   op->log_sums = Tensor::uninitialized(targets.shape);
   op->targets = targets;
   Tensor losses = Tensor::uninitialized(targets.shape);
-  Real* const l = op->log_sums.data_in_place();
+  Real *const m = op->largest.data_in_place(), *const l = op->log_sums.data_in_place();
   Real* const out = losses.data_in_place();
   parallel_for(targets.size(), elements_per_thread / (8 * V) + 1, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const Real* x = op->logits.data() + row * V;
-      l[row] = log_sum_exp_row(x, V);
-      out[row] = targets[row] == ignored_target ? Real(0) : l[row] - x[targets[row]];
+      const auto logit = [x](Index j) { return x[j]; };
+      m[row] = fold_row(V, -std::numeric_limits<Real>::infinity(), logit, Larger());
+      const auto exponential = [x, top = m[row]](Index j) { return math::exp(x[j] - top); };
+      l[row] = math::log(fold_row(V, Real(0), exponential, Plus()));
+      out[row] = targets[row] == ignored_target ? Real(0) : l[row] - (x[targets[row]] - m[row]);
     }
   });
   return record("cross_entropy", op, losses, {logits}, where);

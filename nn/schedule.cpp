@@ -13,7 +13,7 @@ Real warm_up_cosine(Index step, Index warm_up, Index total, Real peak, Real floo
     fail<ValueError>(where, "schedule: step {} counts from 1, and warm-up {} lies within the total {}", step, warm_up,
                      total);
   }
-  if (step <= warm_up) return peak * static_cast<Real>(step) / static_cast<Real>(warm_up);
+  if (step <= warm_up) return peak * (static_cast<Real>(step) / static_cast<Real>(warm_up));
   if (step >= total) return floor;
   const double done = static_cast<double>(step - warm_up) / static_cast<double>(total - warm_up);
   return floor + (peak - floor) * static_cast<Real>(0.5 * (1 + math::cos(std::numbers::pi * done)));

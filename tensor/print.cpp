@@ -49,7 +49,7 @@ std::string to_string(const Tensor& tensor) {
       offset += (number % tensor.shape()[axis]) * tensor.strides()[axis];
       number /= tensor.shape()[axis];
     }
-    return fmt::format("{:8.4g}", tensor.data()[offset]);
+    return fmt::format("{:>8.4g}", tensor.data()[offset]);
   });
 }
 

@@ -51,8 +51,8 @@ std::size_t marker_stride(const Series& series) { return series.x.size() <= 32 ?
 
 bool is_drawable(double value) { return std::abs(value) <= largest; }
 
-Scale make_scale(double low, double high, int most_ticks, double least_step, bool widen) {
-  Scale scale;
+AxisScale make_scale(double low, double high, int most_ticks, double least_step, bool widen) {
+  AxisScale scale;
   if (low <= high) scale.low = low, scale.high = high;
   double size = std::max(std::abs(scale.low), std::abs(scale.high));
   if (scale.high - scale.low <= std::max(1e-9 * size, 1 / largest)) {

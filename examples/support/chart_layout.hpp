@@ -10,7 +10,7 @@
 namespace segue {
 
 /// One axis.
-struct Scale {
+struct AxisScale {
   double low = 0, high = 1;
   std::vector<double> ticks;
   std::vector<std::string> labels;
@@ -20,13 +20,13 @@ struct Scale {
 
 /// About `most_ticks` ticks at multiples of 1, 2 or 5 times a power of ten, at least `least_step` apart. `widen` moves
 /// both ends out to a tick. An empty range (low > high) becomes 0 .. 1, and one of a single value gets room around it.
-Scale make_scale(double low, double high, int most_ticks, double least_step, bool widen);
+AxisScale make_scale(double low, double high, int most_ticks, double least_step, bool widen);
 
 /// False for NaN, infinity, and what is too large to compute with: gaps.
 bool is_drawable(double value);
 
 struct Layout {
-  Scale x, y;
+  AxisScale x, y;
   std::vector<std::string> names;  // each once, in order; their places number the colours and markers
   std::vector<bool> measured;      // whether a series of that name is
   bool has_measured = false, has_theory = false;

@@ -136,7 +136,7 @@ double draw_legend(Svg& svg, const Layout& layout, double y) {
   return x > margin ? y + 22 : y;
 }
 
-void draw_axes(Svg& svg, const Box& box, const Scale& x, const Scale& y, auto to_x, auto to_y) {
+void draw_axes(Svg& svg, const Box& box, const AxisScale& x, const AxisScale& y, auto to_x, auto to_y) {
   const char* const light = "stroke=\"#e4e4e4\"";
   const char* const dark = "stroke=\"#444\"";
   for (std::size_t i = 0; i < x.ticks.size(); ++i) {

@@ -136,7 +136,7 @@ int widest(const std::vector<std::string>& labels) {
 }
 
 // The line under the plot, its labels, and the title of the axis; `indent` columns stand left of the plot.
-std::string x_axis(const Chart& chart, const Scale& x, int indent, int width) {
+std::string x_axis(const Chart& chart, const AxisScale& x, int indent, int width) {
   std::vector<const char*> line(static_cast<std::size_t>(width), "─");
   std::string labels;
   for (std::size_t i = 0; i < x.ticks.size(); ++i) {

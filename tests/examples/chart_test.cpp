@@ -178,7 +178,7 @@ TEST_CASE("ticks are round numbers inside the axis") {
   CHECK(labels(0, 2e9) == Labels{"0", "5.0e+08", "1.0e+09", "1.5e+09", "2.0e+09"});
   for (double size : {1e-200, 1e-7, 0.3, 1.0, 7.0, 1e5, 1e200}) {
     for (double share : {0.0, 0.37, 0.9, 0.999}) {
-      const Scale scale = make_scale(size * share, size, 6, 0, true);
+      const AxisScale scale = make_scale(size * share, size, 6, 0, true);
       CAPTURE(size);
       CAPTURE(share);
       CHECK(scale.low <= size * share * (1 + 1e-8));

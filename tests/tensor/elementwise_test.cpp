@@ -11,7 +11,7 @@ using namespace segue;
 namespace {
 
 constexpr Real infinity = std::numeric_limits<Real>::infinity();
-constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
+constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 constexpr double tolerance = 8 * static_cast<double>(std::numeric_limits<Real>::epsilon());
 
 // Two shapes that broadcast: a common one with axes made 1, and leading ones dropped.
@@ -116,7 +116,7 @@ TEST_CASE("powers have the limits of the standard") {
 }
 
 TEST_CASE("NaN and infinity keep their meaning") {
-  const Tensor x({4}, {nan, infinity, -infinity, 0});
+  const Tensor x({4}, {not_a_number, infinity, -infinity, 0});
   CHECK(std::isnan(relu(x).at({0})));
   CHECK(relu(x).at({1}) == infinity);
   CHECK(relu(x).at({2}) == 0);
@@ -136,7 +136,7 @@ TEST_CASE("all_finite finds a single NaN or infinity, wherever it stands") {
   CHECK(all_finite(Tensor::zeros({0})));
   CHECK(all_finite(Tensor::full({3000}, std::numeric_limits<Real>::max())));
   CHECK(all_finite(Tensor::full({3}, -std::numeric_limits<Real>::max())));
-  for (const Real bad : {nan, infinity, -infinity}) {
+  for (const Real bad : {not_a_number, infinity, -infinity}) {
     for (const Index place : {0, 1, 15, 16, 1023, 1024, 2999}) {
       Tensor x = Tensor::full({3000}, 1);
       x.set_in_place({place}, bad);

@@ -12,7 +12,7 @@ using namespace segue;
 namespace {
 
 constexpr Real infinity = std::numeric_limits<Real>::infinity();
-constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
+constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 
 // Every element is folded into the place that has 0 on the reduced axes.
 template <class Fold>
@@ -139,7 +139,7 @@ TEST_CASE("axes outside the rank, or named twice, are range errors at the caller
 TEST_CASE("NaN and infinity come through reductions") {
   for (const Index place : {0, 1, 15, 16, 17, 1999}) {
     Tensor x = Tensor::zeros({2000});
-    x.set_in_place({place}, nan);
+    x.set_in_place({place}, not_a_number);
     for (const Tensor& view : {x.reshape({1, 2000}), x.reshape({2000, 1}).transpose(0, 1)}) {
       CHECK(std::isnan(sum(view, {1}).item()));
       CHECK(std::isnan(max(view, {1}).item()));

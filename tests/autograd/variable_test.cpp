@@ -1,0 +1,115 @@
+#include "autograd/variable.hpp"
+
+#include <doctest/doctest.h>
+
+#include "autograd/backward.hpp"
+#include "tests/support/random_inputs.hpp"
+
+using namespace segue;
+
+TEST_CASE("A variable is a constant, a parameter a leaf that gradients flow into") {
+  const Variable constant(Tensor::full({2}, 3), "c");
+  const Variable leaf = parameter(Tensor::full({2}, 3), "w");
+  CHECK_FALSE(constant.needs_gradient());
+  CHECK(leaf.needs_gradient());
+  CHECK(leaf.label() == "w");
+  CHECK(std::string(leaf.node().op) == "parameter");
+  CHECK(std::string(constant.node().op) == "constant");
+  CHECK_FALSE(leaf.has_gradient());
+  const Variable same = leaf;
+  CHECK(same.shared_node() == leaf.shared_node());
+}
+
+TEST_CASE("A node remembers its op, its inputs in order, and the source line that made it") {
+  const Variable x = parameter(Tensor::scalar(2)), y = parameter(Tensor::scalar(3));
+  const auto line = Where::current().line() + 1;
+  const Variable z = sub(x, y);
+  CHECK(std::string(z.node().op) == "sub");
+  CHECK(z.node().where.line() == line);
+  CHECK(contains(short_location(z.node().where), "autograd/variable_test.cpp:"));
+  REQUIRE(z.node().inputs.size() == 2);
+  CHECK(z.node().inputs[0].node == x.shared_node());
+  CHECK(z.node().inputs[1].node == y.shared_node());
+}
+
+TEST_CASE("An op of constants is a constant that holds nothing else alive") {
+  const std::int64_t before = live_node_count();
+  const Variable z = mul(Variable(Tensor::scalar(2)), Variable(Tensor::scalar(3)));
+  CHECK(z.item() == 6);
+  CHECK_FALSE(z.needs_gradient());
+  CHECK(z.node().inputs.empty());
+  CHECK(live_node_count() == before + 1);
+}
+
+TEST_CASE("Under a NoGradientGuard nothing is recorded, and the guard nests") {
+  const Variable x = parameter(Tensor::scalar(2));
+  {
+    const NoGradientGuard outer;
+    {
+      const NoGradientGuard inner;
+      CHECK_FALSE(gradients_are_recorded());
+    }
+    CHECK_FALSE(gradients_are_recorded());
+    const std::int64_t before = live_node_count();
+    const Variable z = x * x;
+    CHECK(z.item() == 4);
+    CHECK_FALSE(z.needs_gradient());
+    CHECK(z.node().inputs.empty());
+    CHECK(live_node_count() == before + 1);
+    CHECK_THROWS_AS(backward(z), GraphError);
+  }
+  CHECK(gradients_are_recorded());
+  CHECK((x * x).needs_gradient());
+}
+
+TEST_CASE("Reading a gradient that is not there is an error naming the parameter and the line") {
+  const Variable x = parameter(Tensor::scalar(2), "weight");
+  const auto line = Where::current().line() + 1;
+  const std::string message = message_of<GraphError>([&] { x.gradient(); });
+  CHECK(contains(message, "'weight'"));
+  CHECK(contains(message, "variable_test.cpp:" + std::to_string(line)));
+}
+
+TEST_CASE("A gradient can be cleared and replaced by one of the same shape only") {
+  Variable x = parameter(Tensor::zeros({2, 3}), "w");
+  x.set_gradient(Tensor::full({2, 3}, 5));
+  CHECK(x.gradient().at({1, 2}) == 5);
+  const std::string message = message_of<ShapeError>([&] { x.set_gradient(Tensor::zeros({3, 2})); });
+  CHECK(contains(message, "[3, 2]"));
+  CHECK(contains(message, "[2, 3]"));
+  CHECK(x.gradient().at({1, 2}) == 5);
+  x.clear_gradient();
+  CHECK_FALSE(x.has_gradient());
+}
+
+TEST_CASE("Only a leaf can be given a value, and only one of its shape") {
+  Variable x = parameter(Tensor::zeros({2}));
+  x.set_value(Tensor::full({2}, 4));
+  CHECK(x.value().at({1}) == 4);
+  CHECK(contains(message_of<ShapeError>([&] { x.set_value(Tensor::zeros({3})); }), "[3]"));
+  Variable z = neg(x);
+  CHECK(contains(message_of<GraphError>([&] { z.set_value(Tensor::zeros({2})); }), "neg"));
+  backward(z, Tensor::full({2}, 1));
+  CHECK_THROWS_AS(z.set_value(Tensor::zeros({2})), GraphError);
+}
+
+TEST_CASE("The plain number of a loss keeps no graph alive") {
+  const Variable x = parameter(Tensor::scalar(2));
+  const std::int64_t before = live_node_count();
+  std::vector<Real> history;
+  for (int step = 0; step < 5; ++step) history.push_back((x * x).item());
+  CHECK(history.back() == 4);
+  CHECK(live_node_count() == before);
+}
+
+TEST_CASE("A contribution of the wrong shape is an error of the op that gave it") {
+  struct Wrong : Node {
+    void backward(const Tensor&) override { accumulate(0, Tensor::zeros({3})); }
+  };
+  const Variable x = parameter(Tensor::zeros({2}));
+  const Variable z = record("wrong", std::make_shared<Wrong>(), Tensor::zeros({2}), {x}, Where::current());
+  const std::string message = message_of<GraphError>([&] { backward(z, Tensor::zeros({2})); });
+  CHECK(contains(message, "wrong"));
+  CHECK(contains(message, "[3]"));
+  CHECK(contains(message, "[2]"));
+}

@@ -1,0 +1,215 @@
+#include "xl/attention.hpp"
+
+#include <doctest/doctest.h>
+
+#include "autograd/backward.hpp"
+#include "autograd/matmul.hpp"
+#include "tests/support/tiny_models.hpp"
+#include "xl/sinusoids.hpp"
+
+using namespace segue;
+
+namespace {
+
+using Row = std::vector<double>;
+
+// Row `row` of x [rows, D], or of a batch of it, times the columns of w [D, H Dh] that belong to one head.
+Row project(const Tensor& x, Index row, const Variable& w, Index head, Index Dh) {
+  Row out(static_cast<std::size_t>(Dh), 0.0);
+  for (Index c = 0; c < Dh; ++c) {
+    for (Index d = 0; d < x.dim(-1); ++d) {
+      out[static_cast<std::size_t>(c)] +=
+          static_cast<double>(x.at({row, d})) * static_cast<double>(w.value().at({d, head * Dh + c}));
+    }
+  }
+  return out;
+}
+
+Row head_row(const Variable& bias, Index head) {
+  Row out;
+  for (Index c = 0; c < bias.dim(1); ++c) out.push_back(static_cast<double>(bias.value().at({head, c})));
+  return out;
+}
+
+double dot(const Row& x, const Row& y) {
+  double total = 0;
+  for (std::size_t c = 0; c < x.size(); ++c) total += x[c] * y[c];
+  return total;
+}
+
+// The paper's equations, one score at a time. `hidden` is [.., T, K]; R is made afresh for each distance.
+Tensor attention_by_terms(const RelativeAttention& attention, const Tensor& h, const Tensor& context,
+                          const Positions& positions, const Tensor& hidden, Index clamp_length) {
+  const Index B = h.dim(0), T = h.dim(1), D = h.dim(2), K = context.dim(1), M = K - T, H = attention.heads;
+  const Index Dh = positions.u.dim(1);
+  Tensor out = Tensor::zeros({B, T, D});
+  for (Index b = 0; b < B; ++b) {
+    const Tensor h_b = h.narrow(0, b, 1).reshape({T, D}), context_b = context.narrow(0, b, 1).reshape({K, D});
+    for (Index head = 0; head < H; ++head) {
+      const Row u = head_row(positions.u, head), v = head_row(positions.v, head);
+      for (Index i = 0; i < T; ++i) {
+        const Row q = project(h_b, i, attention.w_q, head, Dh);
+        Row weights(static_cast<std::size_t>(K), 0.0), read(static_cast<std::size_t>(Dh), 0.0);
+        double total = 0;
+        for (Index j = 0; j < K; ++j) {
+          if (hidden.at({b, 0, i, j}) != 0) continue;
+          const Index distance = (M + i) - j;
+          const Tensor R = sinusoids({clamp_length > 0 ? std::min(distance, clamp_length) : distance}, D);
+          const Row k = project(context_b, j, attention.w_k_E, head, Dh), r = project(R, 0, attention.w_k_R, head, Dh);
+          const double a = dot(q, k), b_ = dot(q, r), c = dot(u, k), d = dot(v, r);
+          weights[static_cast<std::size_t>(j)] = std::exp((a + b_ + c + d) / std::sqrt(static_cast<double>(Dh)));
+          total += weights[static_cast<std::size_t>(j)];
+        }
+        for (Index j = 0; j < K; ++j) {
+          const Row value = project(context_b, j, attention.w_v, head, Dh);
+          for (std::size_t c = 0; c < read.size(); ++c) read[c] += weights[static_cast<std::size_t>(j)] / total * value[c];
+        }
+        for (Index d = 0; d < D; ++d) {
+          double joined = static_cast<double>(out.at({b, i, d}));
+          for (Index c = 0; c < Dh; ++c) {
+            joined += read[static_cast<std::size_t>(c)] *
+                      static_cast<double>(attention.w_o.value().at({head * Dh + c, d}));
+          }
+          out.set_in_place({b, i, d}, static_cast<Real>(joined));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+struct Setting {
+  explicit Setting(Index T, Index M, Index clamp_length = 0, Index window = 0)
+      : h(random_tensor({2, T, 4}, -1, 1, 11)),
+        context(concat({random_tensor({2, M, 4}, -1, 1, 12), h}, 1)),
+        positions{Variable(distance_sinusoids(M + T, clamp_length, 4)), Variable(random_tensor({2, 3}, -1, 1, 13)),
+                  Variable(random_tensor({2, 3}, -1, 1, 14)),
+                  attention_mask(T, random_memory(tiny_config(), 2, M, M), window)} {}
+
+  Tensor run(const RelativeAttention& attention) const {
+    return attention(Variable(h), Variable(context), positions, Mode::evaluate()).value();
+  }
+
+  Tensor h, context;
+  Positions positions;
+};
+
+RelativeAttention tiny_attention() {
+  Random random(1);
+  return RelativeAttention(tiny_config(), random);
+}
+
+}  // namespace
+
+TEST_CASE("Attention is the sum over visible keys weighted by the four terms, taken one score at a time") {
+  const RelativeAttention attention = tiny_attention();
+  for (const Index T : {1, 2, 5}) {
+    for (const Index M : {0, 1, 4}) {
+      for (const Index clamp_length : {0, 2}) {
+        for (const Index window : {0, 3}) {
+          CAPTURE(T), CAPTURE(M), CAPTURE(clamp_length), CAPTURE(window);
+          const Setting s(T, M, clamp_length, window);
+          const Tensor hidden = s.positions.hidden.broadcast_to({2, 1, T, M + T});
+          check_close(s.run(attention),
+                      attention_by_terms(attention, s.h, s.context, s.positions, hidden, clamp_length), rounding);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Without memory and segment there is nothing to attend and nothing comes back") {
+  CHECK(Setting(0, 0).run(tiny_attention()).shape() == Shape{2, 0, 4});
+  CHECK(Setting(0, 3).run(tiny_attention()).shape() == Shape{2, 0, 4});
+}
+
+TEST_CASE("A query that sees itself only reads its own value, whatever the scores are") {
+  const RelativeAttention attention = tiny_attention();
+  const Setting s(3, 2, 0, 1);
+  const Tensor own = matmul(matmul(Variable(s.h), attention.w_v), attention.w_o).value();
+  check_close(s.run(attention), own, rounding);
+}
+
+TEST_CASE("A hidden key has weight 0: its content changes nothing, bit for bit, and gets no gradient") {
+  const RelativeAttention attention = tiny_attention();
+  Setting s(3, 2);
+  s.positions.hidden = s.positions.hidden.clone();
+  for (Index i = 0; i < 3; ++i) s.positions.hidden.set_in_place({0, 0, i, 1}, 1);  // key 1
+  const Tensor before = s.run(attention);
+  const Variable context = parameter(s.context.clone());
+  backward(sum(attention(Variable(s.h), context, s.positions, Mode::evaluate())));
+  CHECK(same_bits(context.gradient().narrow(1, 1, 1), Tensor::zeros({2, 1, 4})));
+  CHECK_FALSE(same_bits(context.gradient().narrow(1, 0, 1), Tensor::zeros({2, 1, 4})));
+  for (const Real content : {Real(0), Real(-5), Real(1e15)}) {
+    s.context = s.context.clone();
+    s.context.narrow(1, 1, 1).fill_in_place(content);
+    CHECK(same_bits(s.run(attention), before));
+  }
+  s.context.narrow(1, 0, 1).fill_in_place(2);
+  CHECK_FALSE(same_bits(s.run(attention), before));
+}
+
+TEST_CASE("Heads do not mix before the output: one head's weights change its part only") {
+  RelativeAttention attention = tiny_attention();
+  const Setting s(3, 2);
+  Tensor w_o = attention.w_o.value().clone();
+  w_o.narrow(0, 3, 3).fill_in_place(0);  // head 1 is not read
+  attention.w_o = Variable(w_o);
+  const Tensor before = s.run(attention);
+  for (Variable* w : {&attention.w_q, &attention.w_k_E, &attention.w_k_R, &attention.w_v}) {
+    Tensor changed = w->value().clone();
+    changed.narrow(1, 3, 3).fill_in_place(Real(0.7));
+    *w = Variable(changed);
+  }
+  CHECK(same_bits(s.run(attention), before));
+}
+
+TEST_CASE("The gradient of attention is that of central differences") {
+  if (sizeof(Real) != 8) return;
+  const Setting s(3, 2, 0, 4);
+  const auto f = [&](const std::vector<Variable>& v) {
+    RelativeAttention attention = tiny_attention();
+    std::size_t next = 4;
+    attention.visit_parameters("", [&](const std::string&, Variable& p) { p = v[next++]; });
+    const Positions positions = {Variable(s.positions.R), v[2], v[3], s.positions.hidden};
+    const Variable z = attention(v[0], v[1], positions, Mode::evaluate());
+    return sum(z * Variable(random_tensor(z.shape(), -1, 1, 99)));
+  };
+  std::vector<Tensor> inputs = {s.h, s.context, s.positions.u.value(), s.positions.v.value()};
+  RelativeAttention attention = tiny_attention();
+  attention.visit_parameters("", [&](const std::string&, Variable& p) { inputs.push_back(p.value()); });
+  const GradientCheck check = check_gradient(f, inputs);
+  CAPTURE(to_string(check));
+  CHECK(check.error < 1e-7);
+}
+
+TEST_CASE("The mask is a function of the distance and of a row's reset, never of the lengths") {
+  for (const Index T : {0, 1, 3, 5}) {
+    for (const Index M : {0, 1, 2, 5, 9}) {
+      for (const Index window : {0, 1, 3, 5, 100}) {
+        Memory memory = random_memory(tiny_config(), 3, M, 9);
+        for (const bool reset : {false, true}) {
+          if (reset) memory.visible = {M, M / 2, 0};
+          const Tensor hidden = attention_mask(T, memory, window);
+          CHECK(hidden.shape() == Shape{reset && M > 0 ? 3 : 1, 1, T, M + T});
+          for (Index b = 0; b < hidden.dim(0); ++b) {
+            for (Index i = 0; i < T; ++i) {
+              for (Index j = 0; j < M + T; ++j) {
+                const Index distance = (M + i) - j, forgotten = M - memory.visible[static_cast<std::size_t>(b)];
+                const bool visible = distance >= 0 && (window == 0 || distance < window) && j >= forgotten;
+                CHECK(hidden.at({b, 0, i, j}) == (visible ? 0 : 1));
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Three queries behind two positions with a window of five: nothing but the future is hidden") {
+  const Tensor hidden = attention_mask(3, random_memory(tiny_config(), 1, 2, 5), 5);
+  CHECK(hidden.to_vector() == std::vector<Real>{0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0});
+  const Tensor narrower = attention_mask(3, random_memory(tiny_config(), 1, 2, 5), 2);
+  CHECK(narrower.to_vector() == std::vector<Real>{1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 0});
+}

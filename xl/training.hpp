@@ -1,0 +1,39 @@
+// The training loop.
+#pragma once
+
+#include <functional>
+
+#include "nn/optimizer.hpp"
+#include "xl/model.hpp"
+#include "xl/streams.hpp"
+
+namespace segue {
+
+/// What a run carries from step to step. With model and optimiser it is all that a run needs to be taken up again.
+struct TrainingState {
+  Index step = 0;  // steps taken
+  Memory memory;
+  Random random;  // of dropout
+};
+
+struct StepReport {
+  Index step;            // counts from 1
+  double loss;           // mean over the targets of this step, in nats
+  Index targets;         // how many there were
+  double gradient_norm;  // before clipping
+  Real learning_rate;
+  bool skipped;          // the gradient was not finite, so nothing was changed and the memory begins anew
+};
+
+struct TrainingOptions {
+  Index steps = 1000;                           // train until state.step has reached this
+  Real clip = Real(0.25);                       // largest norm of the gradient
+  std::function<Real(Index step)> learning_rate;  // of steps 1, 2, ..
+  std::function<bool(const StepReport&)> report;  // may be empty; false ends the training after this step
+};
+
+/// Trains on the segments that `next_batch` gives, one a step.
+void train(const TransformerXL& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
+           const TrainingOptions& options);
+
+}  // namespace segue
