@@ -1,8 +1,8 @@
 // Context fragmentation, seen and removed.
 //
 // A text that repeats a random block of P symbols is cut into segments of T < P tokens. A vanilla Transformer sees one
-// segment at a time, so what it would have to copy always lies behind the cut. Transformer-XL keeps the states of earlier
-// segments in a memory; where memory and segment together reach back P - 1 tokens, it knows the next one.
+// segment at a time, so what it would have to copy always lies behind the cut. Transformer-XL keeps the states of
+// earlier segments in a memory; where memory and segment together reach back P - 1 tokens, it knows the next one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Settings {
   Index period = 24, segment_length = 16, symbols = 16;
   Index layers = 2, heads = 2, width = 32;
   Index steps = 600, batch = 16, rows = 64, seed = 1, threads = thread_count();
-  double learning_rate = 0.003;
+  double learning_rate = 0.01;
   std::string out = "out";
 };
 
@@ -64,7 +64,8 @@ TransformerXL train_model(const Settings& s, Index M) {
     progress.update(step.step, fmt::format("loss {:.3f}", step.loss));
     return !interrupted();
   };
-  train(model, optimizer, state, [&] { return task.next(); }, options);
+  train(
+      model, optimizer, state, [&] { return task.next(); }, options);
   return model;
 }
 
@@ -150,7 +151,8 @@ void tell(const Settings& s) {
   for (std::size_t k = 0; k < results.size(); ++k) print_summary(s, s.memory_lengths[k], results[k]);
   write_csv(s.out + "/context_fragmentation.csv", table);
   write_svg(s.out + "/context_fragmentation.svg", chart);
-  fmt::print("\nThe picture is in {0}/context_fragmentation.svg, the numbers are in {0}/context_fragmentation.csv.\n", s.out);
+  fmt::print("\nThe picture is in {0}/context_fragmentation.svg, the numbers are in {0}/context_fragmentation.csv.\n",
+             s.out);
 }
 
 }  // namespace
@@ -160,7 +162,8 @@ int main(int argc, char** argv) {
   Arguments arguments("context_fragmentation",
                       "Trains models that differ only in their memory and shows which positions of a segment they can "
                       "predict.");
-  arguments.add("memory_lengths", s.memory_lengths, "memory M of each model, in tokens; 0 is the vanilla Transformer", 0, 4096);
+  arguments.add("memory_lengths", s.memory_lengths, "memory M of each model, in tokens; 0 is the vanilla Transformer",
+                0, 4096);
   arguments.add("period", s.period, "period P of the text, in tokens", 1, 4096);
   arguments.add("segment_length", s.segment_length, "segment length T, in tokens", 1, 4096);
   arguments.add("symbols", s.symbols, "size of the alphabet V", 2, 65536);

@@ -30,7 +30,8 @@ Tensor tensor_of(const SafeTensors& content, const std::string& name, const Shap
 const Tokens& integers_of(const SafeTensors& content, const std::string& name, const Shape& shape, Where where) {
   const auto found = content.integers.find(run + name);
   if (found == content.integers.end() || !(found->second.shape == shape)) {
-    fail<FileError>(where, "the checkpoint has no {} of shape {}, so no run can be taken up from it", run + name, shape);
+    fail<FileError>(where, "the checkpoint has no {} of shape {}, so no run can be taken up from it", run + name,
+                    shape);
   }
   return found->second;
 }
@@ -81,9 +82,8 @@ void save_training(const std::filesystem::path& path, TransformerXL& model, cons
     content.tensors[layer_name(n)] = state.memory.layers[n].value();
   }
   content.integers[run + "visible"] = Tokens({state.memory.batch()}, state.memory.visible);
-  content.integers[run + "counters"] =
-      Tokens({6}, {state.step, optimizer.steps, stream_position, state.memory.limit, state.memory.batch(),
-                   state.memory.length()});
+  content.integers[run + "counters"] = Tokens({6}, {state.step, optimizer.steps, stream_position, state.memory.limit,
+                                                    state.memory.batch(), state.memory.length()});
   content.metadata["random"] = state.random.state();
   write_safetensors(path, content, where);
 }

@@ -30,33 +30,38 @@ void each_member(Config& c, const std::function<void(const char*, Index&, Index 
   flag("stop_memory_gradient", c.stop_memory_gradient);
 }
 
-constexpr Real millionth = Real(1e-6);
+constexpr Real million = 1e6;
+constexpr Index most = Index(1) << 30;  // so that a product of two can be counted
 
-}  // namespace
-
-void check(const Config& config, Where where) {
+template <class ErrorType>
+void check_as(const Config& config, Where where) {
   Config c = config;
   each_member(
       c,
       [&](const char* name, Index& value, Index least) {
-        if (value < least) fail<ValueError>(where, "config: {} must be at least {}, got {}", name, least, value);
+        if (value >= least && value <= most) return;
+        fail<ErrorType>(where, "config: {} must be in {} .. {}, got {}", name, least, most, value);
       },
       [&](const char* name, Real& value) {
-        if (!(value >= 0 && value < 1)) fail<ValueError>(where, "config: {} must be in [0, 1), got {}", name, value);
+        if (!(value >= 0 && value < 1)) fail<ErrorType>(where, "config: {} must be in [0, 1), got {}", name, value);
       },
       [](const char*, bool&) {});
-  if (c.width % 2 != 0) fail<ValueError>(where, "config: width must be even for the sinusoids, got {}", c.width);
+  if (c.width % 2 != 0) fail<ErrorType>(where, "config: width must be even for the sinusoids, got {}", c.width);
   if (c.same_length && c.memory_length == 0) {
-    fail<ValueError>(where, "config: same_length sees distances below memory_length, which is 0");
+    fail<ErrorType>(where, "config: same_length sees distances below memory_length, which is 0");
   }
 }
+
+}  // namespace
+
+void check(const Config& config, Where where) { check_as<ValueError>(config, where); }
 
 std::map<std::string, std::string> to_metadata(const Config& config) {
   Config c = config;
   std::map<std::string, std::string> metadata;
   each_member(
       c, [&](const char* name, Index& value, Index) { metadata[name] = std::to_string(value); },
-      [&](const char* name, Real& value) { metadata[name] = fmt::format("{:.0f}", value / millionth); },
+      [&](const char* name, Real& value) { metadata[name] = fmt::format("{:.0f}", value * million); },
       [&](const char* name, bool& value) { metadata[name] = value ? "1" : "0"; });
   return metadata;
 }
@@ -76,9 +81,9 @@ Config config_from_metadata(const std::map<std::string, std::string>& metadata, 
   Config config;
   each_member(
       config, [&](const char* name, Index& value, Index) { value = number(name); },
-      [&](const char* name, Real& value) { value = static_cast<Real>(number(name)) * millionth; },
+      [&](const char* name, Real& value) { value = static_cast<Real>(number(name)) / million; },
       [&](const char* name, bool& value) { value = number(name) != 0; });
-  check(config, where);
+  check_as<FileError>(config, where);
   return config;
 }
 

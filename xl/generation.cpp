@@ -12,15 +12,19 @@ namespace segue {
 namespace {
 
 void check_sampling(const std::vector<Real>& logits, const Sampling& sampling, Where where) {
-  if (!(sampling.temperature >= 0)) fail<ValueError>(where, "temperature {} is below 0", sampling.temperature);
+  if (!(sampling.temperature >= 0) || std::isinf(sampling.temperature)) {
+    fail<ValueError>(where, "temperature {} is not a number from 0 on", sampling.temperature);
+  }
   if (sampling.top_k < 0) fail<ValueError>(where, "top_k {} is below 0", sampling.top_k);
-  if (!(sampling.top_p > 0 && sampling.top_p <= 1)) fail<ValueError>(where, "top_p {} is outside (0, 1]", sampling.top_p);
+  if (!(sampling.top_p > 0 && sampling.top_p <= 1))
+    fail<ValueError>(where, "top_p {} is outside (0, 1]", sampling.top_p);
   Real largest = -std::numeric_limits<Real>::infinity();
   for (const Real logit : logits) {
     if (std::isnan(logit)) fail<ValueError>(where, "cannot draw from logits that are NaN");
     largest = std::max(largest, logit);
   }
-  if (std::isinf(largest)) fail<ValueError>(where, "cannot draw from {} logits whose largest is {}", logits.size(), largest);
+  if (std::isinf(largest))
+    fail<ValueError>(where, "cannot draw from {} logits whose largest is {}", logits.size(), largest);
 }
 
 }  // namespace
@@ -62,14 +66,18 @@ Generator::Generator(const TransformerXL& model, Index memory_length, Where wher
 void Generator::read(const std::vector<Index>& tokens, Where where) {
   const NoGradientGuard no_gradient;
   const auto T = static_cast<std::size_t>(model_.config.segment_length);
+  Memory memory = memory_;
+  Tensor logits = logits_;
   for (std::size_t start = 0; start < tokens.size(); start += T) {
     const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(start);
     const std::vector<Index> segment(first, first + static_cast<std::ptrdiff_t>(std::min(T, tokens.size() - start)));
     const Index length = static_cast<Index>(segment.size());
-    const Output output = model_(Tokens({1, length}, segment), memory_, Mode::evaluate(), where);
-    memory_ = output.memory;
-    logits_ = output.logits.value().narrow(1, length - 1, 1).reshape({-1});
+    const Output output = model_(Tokens({1, length}, segment), memory, Mode::evaluate(), where);
+    memory = output.memory;
+    logits = output.logits.value().narrow(1, length - 1, 1).reshape({-1});
   }
+  memory_ = memory;  // only now, so that a bad token leaves all as it was
+  logits_ = logits;
 }
 
 Index Generator::next(const Sampling& sampling, Random& random, Where where) {

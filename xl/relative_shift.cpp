@@ -29,6 +29,7 @@ Variable relative_shift(const Variable& x, Where where) {
 
 Tensor relative_shift_by_index(const Tensor& x, Where where) {
   check_scores(x.shape(), where);
+  if (x.size() == 0) return Tensor::zeros(x.shape());
   const Index T = x.dim(-2), K = x.dim(-1);
   const Tensor rows = x.reshape({-1, T, K});
   Tensor z = Tensor::zeros(rows.shape());

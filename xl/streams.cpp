@@ -15,7 +15,8 @@ Streams::Streams(std::vector<Index> text, Index B, Index T, Tail tail, Where whe
   const Index size = static_cast<Index>(text_.size());
   const Index needed = tail == Tail::drop ? B * T + 1 : 2;
   if (size < needed) {
-    fail<ValueError>(where, "streams: {} rows of {} tokens need a text of at least {}, this one has {}", B, T, needed, size);
+    fail<ValueError>(where, "streams: {} rows of {} tokens need a text of at least {}, this one has {}", B, T, needed,
+                     size);
   }
   const Index inputs = size - 1;  // the last token is only a target
   row_length_ = tail == Tail::drop ? inputs / B : (inputs + B - 1) / B;

@@ -34,8 +34,8 @@ void train(const TransformerXL& model, Adam& optimizer, TrainingState& state, co
     state.memory = clipping.finite ? output.memory : empty_memory(model.config, memory.batch(), memory.limit);
     ++state.step;
 
-    const StepReport report = {state.step,    static_cast<double>(mean.loss.item()), mean.count,
-                               clipping.norm, learning_rate,                         !clipping.finite};
+    const StepReport report = {
+        state.step, static_cast<double>(mean.loss.item()), mean.count, clipping.norm, learning_rate, !clipping.finite};
     if (options.report && !options.report(report)) return;
   }
 }

@@ -22,12 +22,12 @@ struct StepReport {
   Index targets;         // how many there were
   double gradient_norm;  // before clipping
   Real learning_rate;
-  bool skipped;          // the gradient was not finite, so nothing was changed and the memory begins anew
+  bool skipped;  // the gradient was not finite, so nothing was changed and the memory begins anew
 };
 
 struct TrainingOptions {
-  Index steps = 1000;                           // train until state.step has reached this
-  Real clip = Real(0.25);                       // largest norm of the gradient
+  Index steps = 1000;                             // train until state.step has reached this
+  Real clip = Real(0.25);                         // largest norm of the gradient
   std::function<Real(Index step)> learning_rate;  // of steps 1, 2, ..
   std::function<bool(const StepReport&)> report;  // may be empty; false ends the training after this step
 };

@@ -62,7 +62,8 @@ Config config_of(const Recording& recording) {
 }
 
 // A recorded weight, or its gradient, under our name and in our layout. `prefix` is "param." or "segment0.grad.".
-Tensor recorded(const Recording& recording, const std::string& prefix, const std::string& our_name, const Config& config) {
+Tensor recorded(const Recording& recording, const std::string& prefix, const std::string& our_name,
+                const Config& config) {
   const auto get = [&](const std::string& key) { return recording.tensor(prefix + key); };
   if (our_name == "embedding.table") return get("word_emb.emb_layers.0.weight");
   if (our_name == "u") return get("r_w_bias");

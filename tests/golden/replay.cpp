@@ -1,5 +1,5 @@
-// replay FILE...: replays recorded runs of the original and prints the largest difference of each kind. Exit status 1 when
-// one is above 1e-9, 2 when a file cannot be replayed.
+// replay FILE...: replays recorded runs of the original and prints the largest difference of each kind. Exit status 1
+// when one is above 1e-9, 2 when a file cannot be replayed.
 #include <fmt/format.h>
 
 #include <cstdio>

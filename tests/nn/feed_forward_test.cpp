@@ -84,10 +84,9 @@ TEST_CASE("The feed-forward layer names its four parameters, inner first") {
 TEST_CASE("Rows of the wrong width are an error at the caller's line") {
   Random random(3);
   const FeedForward layer(3, 5, random);
+  const Variable x(Tensor::zeros({2, 4}));
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ShapeError>([&] {
-    layer(Variable(Tensor::zeros({2, 4})), 0, Mode::evaluate());
-  });
+  const std::string message = message_of<ShapeError>([&] { layer(x, 0, Mode::evaluate()); });
   CHECK(contains(message, "[2, 4]"));
   CHECK(contains(message, "feed_forward_test.cpp:" + std::to_string(line)));
 }

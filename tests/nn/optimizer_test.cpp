@@ -16,7 +16,7 @@ using namespace segue;
 namespace {
 
 constexpr Real infinity = std::numeric_limits<Real>::infinity();
-constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
+constexpr Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 
 // A parameter with this value and gradient.
 Variable with_gradient(const Tensor& value, const Tensor& gradient) {
@@ -275,18 +275,18 @@ TEST_CASE("A step has the same bits for any number of threads") {
 
 TEST_CASE("Options without meaning are errors that show them, at the caller's line") {
   const std::vector<Parameter> all = {{"x", parameter(Tensor::scalar(1))}};
-  for (const Real momentum : {Real(-0.5), Real(1), nan}) CHECK_THROWS_AS(Sgd(all, momentum), ValueError);
+  for (const Real momentum : {Real(-0.5), Real(1), not_a_number}) CHECK_THROWS_AS(Sgd(all, momentum), ValueError);
   const auto rejects = [&](Real AdamOptions::*option, Real value) {
     AdamOptions options;
     options.*option = value;
     CHECK_THROWS_AS(Adam(all, options), ValueError);
   };
-  for (const Real beta : {Real(-0.5), Real(1), nan}) {
+  for (const Real beta : {Real(-0.5), Real(1), not_a_number}) {
     rejects(&AdamOptions::beta1, beta);
     rejects(&AdamOptions::beta2, beta);
   }
-  for (const Real epsilon : {Real(0), Real(-1), nan}) rejects(&AdamOptions::epsilon, epsilon);
-  for (const Real decay : {Real(-1), nan}) rejects(&AdamOptions::weight_decay, decay);
+  for (const Real epsilon : {Real(0), Real(-1), not_a_number}) rejects(&AdamOptions::epsilon, epsilon);
+  for (const Real decay : {Real(-1), not_a_number}) rejects(&AdamOptions::weight_decay, decay);
   const auto line = Where::current().line() + 1;
   const std::string message = message_of<ValueError>([&] { Sgd(all, Real(1.5)); });
   CHECK(contains(message, "momentum must be in [0, 1), got 1.5"));
@@ -334,7 +334,7 @@ TEST_CASE("No gradients, and zero gradients, have norm 0") {
 }
 
 TEST_CASE("A gradient that is not finite is reported, and nothing is changed") {
-  for (const Real bad : {infinity, -infinity, nan}) {
+  for (const Real bad : {infinity, -infinity, not_a_number}) {
     const std::vector<Parameter> all = {{"x", with_gradient(Tensor::zeros({2}), Tensor({2}, {300, 400}))},
                                         {"y", with_gradient(Tensor::zeros({2}), Tensor({2}, {1, bad}))}};
     const Clipping clipping = clip_gradients(all, 1);
@@ -354,7 +354,7 @@ TEST_CASE("Large finite gradients are clipped, not taken for infinite ones") {
 
 TEST_CASE("A clipping limit that is not above 0 is an error at the caller's line, and changes nothing") {
   const std::vector<Parameter> all = {{"x", with_gradient(Tensor::zeros({1}), Tensor({1}, {3}))}};
-  for (const Real limit : {Real(0), Real(-1), nan}) CHECK_THROWS_AS(clip_gradients(all, limit), ValueError);
+  for (const Real limit : {Real(0), Real(-1), not_a_number}) CHECK_THROWS_AS(clip_gradients(all, limit), ValueError);
   CHECK(all[0].variable.gradient().item() == 3);
   const auto line = Where::current().line() + 1;
   const std::string message = message_of<ValueError>([&] { clip_gradients(all, -2); });

@@ -62,13 +62,14 @@ Tensor attention_by_terms(const RelativeAttention& attention, const Tensor& h, c
         }
         for (Index j = 0; j < K; ++j) {
           const Row value = project(context_b, j, attention.w_v, head, Dh);
-          for (std::size_t c = 0; c < read.size(); ++c) read[c] += weights[static_cast<std::size_t>(j)] / total * value[c];
+          for (std::size_t c = 0; c < read.size(); ++c)
+            read[c] += weights[static_cast<std::size_t>(j)] / total * value[c];
         }
         for (Index d = 0; d < D; ++d) {
           double joined = static_cast<double>(out.at({b, i, d}));
           for (Index c = 0; c < Dh; ++c) {
-            joined += read[static_cast<std::size_t>(c)] *
-                      static_cast<double>(attention.w_o.value().at({head * Dh + c, d}));
+            joined +=
+                read[static_cast<std::size_t>(c)] * static_cast<double>(attention.w_o.value().at({head * Dh + c, d}));
           }
           out.set_in_place({b, i, d}, static_cast<Real>(joined));
         }
@@ -107,7 +108,10 @@ TEST_CASE("Attention is the sum over visible keys weighted by the four terms, ta
     for (const Index M : {0, 1, 4}) {
       for (const Index clamp_length : {0, 2}) {
         for (const Index window : {0, 3}) {
-          CAPTURE(T), CAPTURE(M), CAPTURE(clamp_length), CAPTURE(window);
+          CAPTURE(T);
+          CAPTURE(M);
+          CAPTURE(clamp_length);
+          CAPTURE(window);
           const Setting s(T, M, clamp_length, window);
           const Tensor hidden = s.positions.hidden.broadcast_to({2, 1, T, M + T});
           check_close(s.run(attention),

@@ -22,9 +22,12 @@ TEST_CASE("A number that makes no sense is named, with what it should be and wha
     return message_of<ValueError>([&] { check(config); });
   };
   const std::vector<std::pair<Index Config::*, const char*>> counts = {
-      {&Config::vocabulary, "vocabulary"}, {&Config::layers, "layers"},
-      {&Config::heads, "heads"},           {&Config::head_width, "head_width"},
-      {&Config::width, "width"},           {&Config::feed_forward_width, "feed_forward_width"},
+      {&Config::vocabulary, "vocabulary"},
+      {&Config::layers, "layers"},
+      {&Config::heads, "heads"},
+      {&Config::head_width, "head_width"},
+      {&Config::width, "width"},
+      {&Config::feed_forward_width, "feed_forward_width"},
       {&Config::segment_length, "segment_length"}};
   for (const auto& [member, name] : counts) {
     for (const Index wrong : {Index(0), Index(-3), std::numeric_limits<Index>::max()}) {
@@ -64,7 +67,9 @@ TEST_CASE("Metadata that is missing, malformed or makes no sense is an error tha
     missing.erase(name);
     CHECK(contains(message_of<FileError>([&] { config_from_metadata(missing); }), name));
     for (const char* wrong : {"", "x", "1x", " 1", "1.5", "99999999999999999999", "-1000001"}) {
-      if (value.size() == 1 && std::string(wrong) == "-1000001" && contains("pre_norm same_length tie_weights stop_memory_gradient", name)) continue;
+      if (value.size() == 1 && std::string(wrong) == "-1000001" &&
+          contains("pre_norm same_length tie_weights stop_memory_gradient", name))
+        continue;
       auto malformed = metadata;
       malformed[name] = wrong;
       CAPTURE(wrong);

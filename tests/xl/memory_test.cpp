@@ -27,7 +27,9 @@ TEST_CASE("The new memory is the last positions of the old one and the segment, 
   for (const Index M : {0, 1, 2, 3, 5, 8}) {
     for (const Index T : {0, 1, 3, 5}) {
       for (const Index limit : {0, 1, 2, 4, 5, 6, 100}) {
-        CAPTURE(M), CAPTURE(T), CAPTURE(limit);
+        CAPTURE(M);
+        CAPTURE(T);
+        CAPTURE(limit);
         const Variable old(numbered(2, 0, M, 3)), hidden(numbered(2, M, T, 3));
         const Index kept = std::min(limit, M + T);
         const Tensor expected = numbered(2, M + T - kept, kept, 3);
@@ -49,7 +51,8 @@ TEST_CASE("The gradient ends at the memory, or runs on to old memory and segment
 
 TEST_CASE("Old memory and segment of other batch or width do not fit") {
   const auto update = [](const Shape& old, const Shape& hidden) {
-    return message_of<ShapeError>([&] { update_memory(Variable(Tensor::zeros(old)), Variable(Tensor::zeros(hidden)), 4); });
+    return message_of<ShapeError>(
+        [&] { update_memory(Variable(Tensor::zeros(old)), Variable(Tensor::zeros(hidden)), 4); });
   };
   CHECK(contains(update({10, 2, 3}, {2, 2, 3}), "[10, 2, 3]"));
   CHECK(contains(update({2, 2, 3}, {2, 2, 4}), "[2, 2, 4]"));

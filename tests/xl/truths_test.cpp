@@ -14,7 +14,8 @@ constexpr Index B = 3, L = 11;
 
 std::vector<Index> random_cut(Index length, Random& random) {
   std::vector<Index> lengths;
-  for (Index left = length; left > 0; left -= lengths.back()) lengths.push_back(1 + random.below(std::min<Index>(left, 5)));
+  for (Index left = length; left > 0; left -= lengths.back())
+    lengths.push_back(1 + random.below(std::min<Index>(left, 5)));
   return lengths;
 }
 
@@ -125,7 +126,8 @@ TEST_CASE("A state before a reset changes nothing after it, bit for bit, not eve
     other = reset_rows(other, {1});
     broken = reset_rows(broken, {1});
     const Tensor a = logits_in_pieces(model, tokens, lengths, one), b = logits_in_pieces(model, tokens, lengths, other),
-                 c = logits_in_pieces(model, tokens, lengths, broken), d = logits_in_pieces(model, tokens, lengths, kept);
+                 c = logits_in_pieces(model, tokens, lengths, broken),
+                 d = logits_in_pieces(model, tokens, lengths, kept);
     CHECK(same_bits(a.narrow(0, 1, 1), b.narrow(0, 1, 1)));
     CHECK(same_bits(a, c));
     for (const Index row : {0, 2}) CHECK(same_bits(a.narrow(0, row, 1), d.narrow(0, row, 1)));  // these go on
@@ -172,7 +174,9 @@ TEST_CASE("Every parameter of a two-layer model behind a memory has the gradient
     TransformerXL model = random_model(config);
     const Memory memory = random_memory(config, 2, 3, 5);
     const Tokens tokens = random_tokens(2, 4, config.vocabulary);
-    const auto loss = [&](const std::vector<Variable>& v) { return segment_loss(with_parameters(model, v), tokens, memory); };
+    const auto loss = [&](const std::vector<Variable>& v) {
+      return segment_loss(with_parameters(model, v), tokens, memory);
+    };
     const GradientCheck check = check_gradient(loss, parameter_values(model));
     CAPTURE(to_string(check));
     CHECK(check.error < 1e-7);
@@ -205,7 +209,9 @@ TEST_CASE("Without the stop-gradient a segment has the gradient of central diffe
     config.pre_norm = pre_norm;
     TransformerXL model = random_model(config);
     const Tokens tokens = random_tokens(1, 10, 7);
-    const auto loss = [&](const std::vector<Variable>& v) { return last_loss(with_parameters(model, v), tokens, 3, 4); };
+    const auto loss = [&](const std::vector<Variable>& v) {
+      return last_loss(with_parameters(model, v), tokens, 3, 4);
+    };
     const GradientCheck check = check_gradient(loss, parameter_values(model));
     CAPTURE(to_string(check));
     CHECK(check.error < 1e-7);

@@ -11,7 +11,8 @@ namespace segue {
 PeriodicCopy::PeriodicCopy(Index period, Index V, Index B, Index T, Index segments, Random& random, Where where)
     : period_(period), V_(V), B_(B), T_(T), segments_(segments), random_(random) {
   if (period < 1 || V < 1 || B < 1 || T < 1 || segments < 1) {
-    fail<ValueError>(where, "periodic copy: period {}, symbols {}, rows {}, segment {} and segments {} must be at least 1",
+    fail<ValueError>(where,
+                     "periodic copy: period {}, symbols {}, rows {}, segment {} and segments {} must be at least 1",
                      period, V, B, T, segments);
   }
 }

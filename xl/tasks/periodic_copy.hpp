@@ -23,7 +23,8 @@ class PeriodicCopy {
 };
 
 /// The lowest possible loss, in nats, for the target of position i in a segment behind a memory of M tokens: the target
-/// repeats the token P - 1 places before position i, which is in reach iff M + i >= P - 1; else all V symbols are alike.
+/// repeats the token P - 1 places before position i, which is in reach iff M + i >= P - 1; else all V symbols are
+/// alike.
 double periodic_copy_best_loss(Index M, Index i, Index period, Index V);
 
 }  // namespace segue

@@ -1,0 +1,264 @@
+#include "xl/checkpoint.hpp"
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "nn/safetensors.hpp"
+#include "tests/support/tiny_models.hpp"
+
+using namespace segue;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A path of its own for each test, gone with it.
+struct TemporaryFile {
+  TemporaryFile() { fs::remove(path); }
+  ~TemporaryFile() { fs::remove(path); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  fs::path path = fs::temp_directory_path() / ("segue_checkpoint_" + std::to_string(::getpid()));
+};
+
+Config dropout_config() {
+  Config config = tiny_config();
+  config.dropout = Real(0.2);
+  config.attention_dropout = Real(1) / 3;  // no whole number of millionths
+  return config;
+}
+
+// All that makes up a run: three segments of four tokens in two streams, which begin anew at steps 4, 7 and 10.
+struct Run {
+  explicit Run(std::uint64_t seed, const Config& config = dropout_config())
+      : model(random_model(config, seed)),
+        optimizer(parameters(model)),
+        state{0, empty_memory(config, 2, 5), Random(seed)},
+        streams(random_tokens(1, 27, 7, 30).ids, 2, 4, Tail::drop) {}
+
+  void train_to(Index step) {
+    TrainingOptions options;
+    options.steps = step;
+    options.learning_rate = [](Index s) { return Real(0.01) / static_cast<Real>(s); };
+    options.report = [&](const StepReport& report) { return losses.push_back(report.loss), true; };
+    train(
+        model, optimizer, state, [&] { return streams.next(); }, options);
+  }
+  void save(const fs::path& path) { save_training(path, model, optimizer, state, streams.position()); }
+  void load(const fs::path& path) { streams.seek(load_training(path, model, optimizer, state)); }
+
+  // Everything, as tensors and text.
+  std::vector<Tensor> tensors() {
+    std::vector<Tensor> all = parameter_values(model);
+    for (const Tensor& moment : optimizer.first_moment) all.push_back(moment.clone());
+    for (const Tensor& moment : optimizer.second_moment) all.push_back(moment.clone());
+    for (const Variable& layer : state.memory.layers) all.push_back(layer.value());
+    return all;
+  }
+  std::string counters() const {
+    std::string text = state.random.state();
+    for (const Index n : {state.step, optimizer.steps, streams.position(), state.memory.limit})
+      text += "," + std::to_string(n);
+    for (const Index n : state.memory.visible) text += "," + std::to_string(n);
+    return text;
+  }
+
+  TransformerXL model;
+  Adam optimizer;
+  TrainingState state;
+  Streams streams;
+  std::vector<double> losses;
+};
+
+// Reads a file, changes its content and writes it back.
+template <class Change>
+void edit(const fs::path& path, const Change& change) {
+  SafeTensors content = read_safetensors(path);
+  change(content);
+  write_safetensors(path, content);
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("A model comes back bit for bit, in every variant, and computes the same") {
+  const TemporaryFile file;
+  for (const Config& config : all_variants()) {
+    TransformerXL model = random_model(config);
+    save_model(file.path, model);
+    TransformerXL loaded = load_model(file.path);
+    CHECK(loaded.config == config);
+    CHECK(same_bits(parameter_values(loaded), parameter_values(model)));
+    CHECK((loaded.output_weight.shared_node() == loaded.embedding.table.shared_node()) == config.tie_weights);
+    const Tokens tokens = random_tokens(2, 4, 7);
+    CHECK(same_bits(logits_in_pieces(loaded, tokens, {4}, 5), logits_in_pieces(model, tokens, {4}, 5)));
+  }
+}
+
+TEST_CASE("Stop and resume equals never stopping, bit for bit, wherever the stop is") {
+  const TemporaryFile file;
+  for (const bool same_length : {false, true}) {
+    Config config = dropout_config();
+    config.same_length = same_length;
+    Run whole(1, config);
+    whole.train_to(10);
+    for (const Index stop : {0, 3, 5, 9}) {
+      CAPTURE(stop);
+      Run first(1, config);
+      first.train_to(stop);
+      first.save(file.path);
+      Run second(2, config);
+      second.train_to(1);  // whatever it did before is forgotten
+      second.load(file.path);
+      CHECK(same_bits(second.tensors(), first.tensors()));
+      CHECK(second.counters() == first.counters());
+      second.losses.clear();
+      second.train_to(10);
+      CHECK(same_bits(second.tensors(), whole.tensors()));
+      CHECK(second.counters() == whole.counters());
+      CHECK(second.losses == std::vector<double>(whole.losses.begin() + stop, whole.losses.end()));
+    }
+  }
+}
+
+TEST_CASE("A row that was reset is still hidden after a resume") {
+  const TemporaryFile file;
+  Run run(1), other(2);
+  run.train_to(2);
+  run.state.memory = reset_rows(run.state.memory, {1});
+  run.save(file.path);
+  other.load(file.path);
+  CHECK(other.state.memory.visible == std::vector<Index>{5, 0});
+}
+
+TEST_CASE("A model can be loaded from the file of a run, but no run from the file of a model") {
+  const TemporaryFile file;
+  Run run(1);
+  run.train_to(2);
+  run.save(file.path);
+  TransformerXL loaded = load_model(file.path);
+  CHECK(same_bits(parameter_values(loaded), parameter_values(run.model)));
+  save_model(file.path, run.model);
+  CHECK(contains(message_of<FileError>([&] { run.load(file.path); }), "training."));
+}
+
+TEST_CASE("A missing, extra or misshapen parameter is an error that names it") {
+  const TemporaryFile file;
+  TransformerXL model = random_model(tiny_config());
+  const auto error_after = [&](const std::function<void(SafeTensors&)>& change) {
+    save_model(file.path, model);
+    edit(file.path, change);
+    return message_of<FileError>([&] { load_model(file.path); });
+  };
+  for (const Parameter& p : parameters(model)) {
+    CAPTURE(p.name);
+    CHECK(contains(error_after([&](SafeTensors& c) { c.tensors.erase(p.name); }), p.name));
+    const std::string misshapen = error_after([&](SafeTensors& c) {
+      c.tensors[p.name] = Tensor::zeros({p.variable.value().size(), 1, 1});
+    });
+    CHECK(contains(misshapen, p.name));
+    CHECK(contains(misshapen, "expected " + to_string(p.variable.shape())));
+  }
+  CHECK(contains(error_after([](SafeTensors& c) { c.tensors["w_x"] = Tensor::zeros({1}); }), "w_x"));
+  CHECK(contains(error_after([](SafeTensors& c) { c.integers["w_i"] = Tokens({1}); }), "w_i"));
+  CHECK(contains(error_after([](SafeTensors& c) {
+                   c.tensors["output_weight"] = Tensor::zeros({7, 4});
+                 }),
+                 "output_weight"));
+  CHECK(contains(error_after([](SafeTensors& c) { c.metadata.erase("heads"); }), "heads"));
+  CHECK(contains(error_after([](SafeTensors& c) { c.metadata["width"] = "3"; }), "width"));
+  CHECK(contains(error_after([](SafeTensors& c) { c.metadata.clear(); }), "does not say"));
+}
+
+TEST_CASE("A small file whose metadata claims a giant model is an error before memory is asked for") {
+  const TemporaryFile file;
+  TransformerXL model = random_model(tiny_config());
+  for (const char* name : {"vocabulary", "layers", "heads", "head_width", "width", "feed_forward_width"}) {
+    save_model(file.path, model);
+    edit(file.path, [&](SafeTensors& c) { c.metadata[name] = "1000000000"; });
+    CAPTURE(name);
+    CHECK_FALSE(message_of<FileError>([&] { load_model(file.path); }).empty());
+  }
+}
+
+TEST_CASE("A run that cannot be taken up leaves model, optimiser and state as they were") {
+  const TemporaryFile file;
+  Run run(1);
+  run.train_to(2);
+  const std::vector<Tensor> before = run.tensors();
+  const std::string counters = run.counters();
+  const auto error_after = [&](const std::function<void(SafeTensors&)>& change) {
+    Run saved(2);
+    saved.train_to(4);
+    saved.save(file.path);
+    edit(file.path, change);
+    const std::string message = message_of<FileError>([&] { run.load(file.path); });
+    CHECK(same_bits(run.tensors(), before));
+    CHECK(run.counters() == counters);
+    return message;
+  };
+  CHECK(contains(error_after([](SafeTensors& c) { c.metadata["clamp_length"] = "9"; }), "another config"));
+  CHECK(contains(error_after([](SafeTensors& c) { c.metadata.erase("random"); }), "random"));
+  CHECK(contains(error_after([](SafeTensors& c) { c.metadata["random"] = "1 2 x"; }), "random"));
+  const Run names(1);
+  const std::string last = names.optimizer.parameters.back().name;
+  for (const std::string name :
+       {last, "training.first_moment." + last, "training.second_moment." + last, std::string("training.memory.1")}) {
+    CHECK(contains(error_after([&](SafeTensors& c) { c.tensors.erase(name); }), name));
+    CHECK(contains(error_after([&](SafeTensors& c) { c.tensors[name] = Tensor::zeros({9, 9}); }), name));
+  }
+  for (const char* name : {"training.counters", "training.visible"}) {
+    CHECK(contains(error_after([&](SafeTensors& c) { c.integers.erase(name); }), name));
+    CHECK(contains(error_after([&](SafeTensors& c) { c.integers[name] = Tokens({9}); }), name));
+  }
+  for (Index k = 0; k < 6; ++k) {  // step, optimiser's steps, position, limit, rows, length
+    for (const Index wrong : {Index(-1), Index(1) << 60}) {
+      if (wrong > 0 && k < 4) continue;
+      CAPTURE(k);
+      CAPTURE(wrong);
+      CHECK_FALSE(error_after([&](SafeTensors& c) { c.integers["training.counters"][k] = wrong; }).empty());
+    }
+  }
+  for (const Index wrong : {Index(-1), Index(6)}) {
+    CHECK(
+        contains(error_after([&](SafeTensors& c) { c.integers["training.visible"][1] = wrong; }), "training.visible"));
+  }
+}
+
+TEST_CASE("A file that is missing, cut off or changed anywhere is an error, never half a model") {
+  const TemporaryFile file;
+  Run run(1);
+  run.train_to(1);
+  CHECK_THROWS_AS(run.load(file.path), FileError);
+  CHECK_THROWS_AS(load_model(file.path), FileError);
+  run.save(file.path);
+  const std::string bytes = bytes_of(file.path);
+  const std::vector<Tensor> before = run.tensors();
+  for (std::size_t length = 0; length < bytes.size(); length += 1 + bytes.size() / 97) {
+    std::ofstream(file.path, std::ios::binary) << bytes.substr(0, length);
+    CHECK_THROWS_AS(run.load(file.path), FileError);
+    CHECK_THROWS_AS(load_model(file.path), FileError);
+  }
+  CHECK(same_bits(run.tensors(), before));
+}
+
+TEST_CASE("Saving keeps the old file when the new one cannot be written, and equal runs give equal files") {
+  const TemporaryFile file;
+  Run run(1), twin(1);
+  run.train_to(3);
+  twin.train_to(3);
+  run.save(file.path);
+  const std::string bytes = bytes_of(file.path);
+  twin.save(file.path);
+  CHECK(bytes_of(file.path) == bytes);
+  CHECK_THROWS_AS(run.save(file.path / "below_a_file"), FileError);
+  CHECK(bytes_of(file.path) == bytes);
+}

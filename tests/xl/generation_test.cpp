@@ -1,0 +1,196 @@
+#include "xl/generation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/support/tiny_models.hpp"
+
+using namespace segue;
+
+namespace {
+
+constexpr Real infinity = std::numeric_limits<Real>::infinity();
+constexpr Real nan_value = std::numeric_limits<Real>::quiet_NaN();
+
+Tensor row(const std::vector<Real>& logits) { return Tensor({static_cast<Index>(logits.size())}, logits); }
+
+// How often each token comes in `draws`.
+std::vector<double> frequencies(const Tensor& logits, const Sampling& sampling, int draws, std::uint64_t seed = 4) {
+  Random random(seed);
+  std::vector<double> counts(static_cast<std::size_t>(logits.size()), 0.0);
+  for (int n = 0; n < draws; ++n) ++counts[static_cast<std::size_t>(sample(logits, sampling, random))];
+  for (double& count : counts) count /= draws;
+  return counts;
+}
+
+// What softmax(logits / temperature) says, left to the tokens named by `kept`.
+std::vector<double> expected(const std::vector<double>& logits, double temperature, const std::vector<bool>& kept) {
+  std::vector<double> p;
+  double total = 0;
+  for (std::size_t k = 0; k < logits.size(); ++k) p.push_back(kept[k] ? std::exp(logits[k] / temperature) : 0);
+  for (const double weight : p) total += weight;
+  for (double& weight : p) weight /= total;
+  return p;
+}
+
+// Pearson's statistic per draw is compared with a bound that chance passes once in a million (6 degrees of freedom:
+// 38).
+void check_frequencies(const Sampling& sampling, const std::vector<bool>& kept) {
+  const std::vector<double> logits = {0, 1.5, -1, 2, 0.5, -3, 1};
+  constexpr int draws = 20000;
+  const auto wanted = expected(logits, static_cast<double>(sampling.temperature), kept);
+  const auto got = frequencies(row({0, Real(1.5), -1, 2, Real(0.5), -3, 1}), sampling, draws);
+  double statistic = 0;
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    if (!kept[k]) CHECK(got[k] == 0);
+    if (kept[k]) statistic += draws * (got[k] - wanted[k]) * (got[k] - wanted[k]) / wanted[k];
+  }
+  CHECK(statistic < 38);
+}
+
+std::vector<Index> continued(const TransformerXL& model, const Sampling& sampling, std::uint64_t seed,
+                             Index memory = 20) {
+  Generator generator(model, memory);
+  generator.read({1, 2, 3});
+  Random random(seed);
+  std::vector<Index> text;
+  for (int n = 0; n < 12; ++n) text.push_back(generator.next(sampling, random));
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("Tokens come as often as softmax says, at any temperature, top_k and top_p") {
+  const std::vector<bool> all(7, true);
+  check_frequencies({}, all);
+  check_frequencies({.temperature = Real(0.5)}, all);
+  check_frequencies({.temperature = 3}, all);
+  check_frequencies({.top_k = 3}, {false, true, false, true, false, false, true});
+  check_frequencies({.temperature = 2, .top_k = 2}, {false, true, false, true, false, false, false});
+  // Likeliest first: 0.42, 0.25, 0.15, ..: two tokens make 0.67, three 0.83.
+  check_frequencies({.top_p = Real(0.6)}, {false, true, false, true, false, false, false});
+  check_frequencies({.top_p = Real(0.7)}, {false, true, false, true, false, false, true});
+  check_frequencies({.top_k = 2, .top_p = Real(0.99)}, {false, true, false, true, false, false, false});
+}
+
+TEST_CASE("Temperature 0 takes the likeliest token, the first of several, and draws no random number") {
+  Random random(1), untouched(1);
+  CHECK(sample(row({1, 3, 2}), {.temperature = 0}, random) == 1);
+  CHECK(sample(row({1, 3, 3}), {.temperature = 0}, random) == 1);
+  CHECK(sample(row({-infinity, -5, -infinity}), {.temperature = 0}, random) == 1);
+  CHECK(random.uniform() == untouched.uniform());
+  CHECK(frequencies(row({1, 3, 2}), {.temperature = Real(1e-30)}, 50)[1] == 1);
+}
+
+TEST_CASE("top_k 0 is off and above V is V; top_k 1 is the likeliest") {
+  const Tensor logits = row({0, 1, 2});
+  const auto off = frequencies(logits, {.top_k = 0}, 500);
+  CHECK(frequencies(logits, {.top_k = 3}, 500) == off);
+  CHECK(frequencies(logits, {.top_k = 1000}, 500) == off);
+  CHECK(frequencies(logits, {.top_k = 1}, 50)[2] == 1);
+}
+
+TEST_CASE("top_p keeps at least the best token, and 1 keeps all") {
+  CHECK(frequencies(row({0, 9, 1}), {.top_p = Real(0.01)}, 200)[1] == 1);
+  CHECK(frequencies(row({0, 0, 0}), {.top_p = Real(1e-30)}, 200)[0] == 1);
+  const auto all = frequencies(row({0, 0, 0}), {.top_p = 1}, 500);
+  for (const double frequency : all) CHECK(frequency > 0.2);
+}
+
+TEST_CASE("A token at -infinity is never drawn; logits of any size are") {
+  const auto counts = frequencies(row({0, -infinity, 0, -infinity}), {}, 500);
+  CHECK(counts[1] + counts[3] == 0);
+  CHECK(counts[0] > 0.3);
+  CHECK(frequencies(row({Real(1e30), Real(-1e30)}), {}, 50)[0] == 1);
+  CHECK(frequencies(row({5}), {}, 5)[0] == 1);
+}
+
+TEST_CASE("Logits that are NaN, all -infinity, +infinity or none, and numbers without sense, are errors") {
+  Random random(1);
+  const auto error = [&](const std::vector<Real>& logits, const Sampling& sampling) {
+    return message_of<ValueError>([&] { sample(row(logits), sampling, random); });
+  };
+  CHECK(contains(error({0, nan_value}, {}), "NaN"));
+  CHECK(contains(error({nan_value, 0}, {.temperature = 0}), "NaN"));
+  CHECK(contains(error({-infinity, -infinity}, {}), "2 logits whose largest is -inf"));
+  CHECK(contains(error({infinity, 0}, {}), "largest is inf"));
+  CHECK(contains(error({}, {}), "0 logits"));
+  CHECK(contains(error({0, 1}, {.temperature = -1}), "temperature -1"));
+  CHECK(contains(error({0, 1}, {.temperature = nan_value}), "temperature nan"));
+  CHECK(contains(error({0, 1}, {.temperature = infinity}), "temperature inf"));
+  CHECK(contains(error({0, 1}, {.top_k = -1}), "top_k -1"));
+  for (const Real wrong : {Real(0), Real(-0.5), Real(1.5), nan_value})
+    CHECK(contains(error({0, 1}, {.top_p = wrong}), "top_p"));
+  CHECK(contains(error({0, 1}, {.top_p = 0}), "generation_test.cpp"));
+}
+
+TEST_CASE("Reading all at once, in pieces or one by one predicts what one long pass predicts") {
+  for (const Config& config : all_variants()) {
+    CAPTURE(to_string(config));
+    const TransformerXL model = random_model(config);
+    const Tokens text = random_tokens(1, 11, 7);
+    const Index memory = config.same_length ? config.memory_length : 11;
+    const Tensor whole = logits_in_pieces(model, text, {11}, memory).narrow(1, 10, 1).reshape({-1});
+    for (const Index piece : {1, 3, 4, 11}) {
+      Generator generator(model, memory);
+      for (Index start = 0; start < 11; start += piece) {
+        generator.read(columns(text, start, std::min<Index>(piece, 11 - start)).ids);
+      }
+      check_close(generator.logits(), whole, rounding);
+    }
+  }
+}
+
+TEST_CASE("Generated with memory, a text is the one that reading everything anew for each token gives") {
+  const TransformerXL model = random_model(tiny_config());
+  for (const Sampling& sampling : {Sampling{.temperature = 0}, Sampling{}}) {
+    Random random(5);
+    std::vector<Index> text = {1, 2, 3};
+    for (int n = 0; n < 12; ++n) {
+      const Index L = static_cast<Index>(text.size());
+      const Tensor logits = logits_in_pieces(model, Tokens({1, L}, text), {L}, L).narrow(1, L - 1, 1).reshape({-1});
+      text.push_back(sample(logits, sampling, random));
+    }
+    CHECK(std::vector<Index>(text.begin() + 3, text.end()) == continued(model, sampling, 5));
+  }
+}
+
+TEST_CASE("The same seed gives the same text, another seed another; temperature 0 needs no seed") {
+  const TransformerXL model = random_model(tiny_config());
+  CHECK(continued(model, {}, 1) == continued(model, {}, 1));
+  CHECK(continued(model, {}, 1) != continued(model, {}, 2));
+  CHECK(continued(model, {.temperature = 0}, 1) == continued(model, {.temperature = 0}, 2));
+  CHECK(continued(model, {}, 1, 0).size() == 12);
+}
+
+TEST_CASE("Without a prompt there is nothing to go on from, and a token outside the vocabulary changes nothing") {
+  const TransformerXL model = random_model(tiny_config());
+  Generator generator(model, 8);
+  Random random(1);
+  CHECK(contains(message_of<ValueError>([&] { generator.next({}, random); }), "prompt"));
+  generator.read({});
+  CHECK_THROWS_AS(generator.next({}, random), ValueError);
+  CHECK_THROWS_AS(Generator(model, -1), ValueError);
+  CHECK_THROWS_AS(generator.read({0, 1, 2, 3, 4, 7}), RangeError);
+  CHECK_THROWS_AS(generator.next({}, random), ValueError);
+  generator.read({1, 2, 3});
+  const Tensor before = generator.logits().clone();
+  CHECK_THROWS_AS(generator.read({0, 1, 2, 3, 4, -1}), RangeError);
+  CHECK(same_bits(generator.logits(), before));
+  generator.read({4});
+  Generator twin(model, 8);
+  twin.read({1, 2, 3});
+  twin.read({4});
+  CHECK(same_bits(generator.logits(), twin.logits()));
+}
+
+TEST_CASE("A generator keeps no graph") {
+  const TransformerXL model = random_model(tiny_config());
+  Generator generator(model, 8);
+  generator.read({1, 2, 3});
+  const std::int64_t before = live_node_count();
+  for (int n = 0; n < 20; ++n) generator.read({1, 2, 3, 4, 5});
+  CHECK(live_node_count() == before);
+}
