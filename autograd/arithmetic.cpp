@@ -114,7 +114,7 @@ Variable pow(const Variable& x, const Variable& y, Where where) {
   op->y = y.value();
   return record("pow", op, pow(op->x, op->y, where), {x, y}, where);
 }
-Variable pow(const Variable& x, Real y, Where where) { return pow(x, Variable(Tensor::scalar(y)), where); }
-Variable pow(Real x, const Variable& y, Where where) { return pow(Variable(Tensor::scalar(x)), y, where); }
+Variable pow(const Variable& x, Real y, Where where) { return pow(x, Variable(Tensor::scalar(y), "", where), where); }
+Variable pow(Real x, const Variable& y, Where where) { return pow(Variable(Tensor::scalar(x), "", where), y, where); }
 
 }  // namespace segue

@@ -9,7 +9,7 @@ namespace segue {
 /// x where mask is 0, `value` where it is not; no gradient passes there. The mask broadcasts to x.
 Variable masked_fill(const Variable& x, const Tensor& mask, Real value, Where where = Where::current());
 
-/// Sets each element to 0 with probability `rate` and divides the others by 1 - rate, so that the expected value stays
+/// Multiplies each element by 0 with probability `rate` and by 1 / (1 - rate) otherwise, so that the expected value stays
 /// (Srivastava et al. 2014). Throws ValueError unless 0 <= rate < 1.
 Variable dropout(const Variable& x, Real rate, Random& random, Where where = Where::current());
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "tensor/fail.hpp"
 #include "tensor/map.hpp"
@@ -11,91 +12,64 @@
 namespace segue {
 namespace {
 
-// Offset of row-major element `number` of a tensor with these lengths and strides.
-Index offset_of(Index number, const Shape& shape, const Strides& strides) {
-  Index offset = 0;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    offset += (number % shape[axis]) * strides[axis];
-    number /= shape[axis];
+constexpr Index rows_per_block = 256;  // summed on their own first, which keeps the rounding error of long sums small
+
+// z[k] = x[0, k], x[1, k], .. combined, for x [rows, n] and the columns begin .. end-1.
+template <class Combine>
+void combine_columns(Real* z, const Real* x, Index rows, Index n, Index begin, Index end, Real identity,
+                     const Combine& combine) {
+  std::vector<Real> block(static_cast<std::size_t>(end - begin));
+  for (Index first = 0; first < rows; first += rows_per_block) {
+    std::fill(block.begin(), block.end(), identity);
+    for (Index r = first; r < std::min(rows, first + rows_per_block); ++r) {
+      const Real* row = x + r * n + begin;
+      for (Index k = 0; k < end - begin; ++k) block.data()[k] = combine(block.data()[k], row[k]);
+    }
+    for (Index k = 0; k < end - begin; ++k) z[begin + k] = combine(z[begin + k], block.data()[k]);
   }
-  return offset;
 }
 
-// The axes of x, sorted into those that stay and those that are reduced.
-struct Split {
-  Shape kept, reduced;
-  Strides kept_strides, reduced_strides;
+// The axes that stay and then those that are reduced. True when the latter come first already: then whole rows can be
+// combined, else each result is folded from a row of its own.
+struct Order {
+  Axes axes;
+  Shape kept;
+  bool reduced_lead = true;
 };
 
-Split split_axes(const Tensor& x, const Axes& axes) {
-  Split split;
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
-    (reduced ? split.reduced : split.kept).push_back(x.shape()[axis]);
-    (reduced ? split.reduced_strides : split.kept_strides).push_back(x.strides()[axis]);
+Order order_axes(const Shape& shape, const Axes& reduced) {
+  Order order;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (std::find(reduced.begin(), reduced.end(), axis) != reduced.end()) {
+      order.reduced_lead = order.reduced_lead && order.axes.empty();
+    } else {
+      order.axes.push_back(axis);
+      order.kept.push_back(shape[axis]);
+    }
   }
-  return split;
-}
-
-// The last axis of x is reduced: every result is made of whole rows, each folded in lanes.
-template <class Combine>
-void fold_rows(Real* out, const Real* in, Split split, Real identity, const Combine& combine) {
-  const int last = split.reduced.rank() - 1;
-  const Index n = split.reduced[last], step = split.reduced_strides[last];
-  split.reduced[last] = 1;
-  const Index rows = split.reduced.size();
-  parallel_for(split.kept.size(), elements_per_thread / std::max<Index>(n * rows, 1) + 1, [&](Index begin, Index end) {
-    for (Index k = begin; k < end; ++k) {
-      const Real* x = in + offset_of(k, split.kept, split.kept_strides);
-      Real result = identity;
-      for (Index r = 0; r < rows; ++r) {
-        const Real* row = x + offset_of(r, split.reduced, split.reduced_strides);
-        const Real folded = step == 1 ? fold_row(n, identity, [row](Index i) { return row[i]; }, combine)
-                                      : fold_row(n, identity, [&](Index i) { return row[i * step]; }, combine);
-        result = combine(result, folded);
-      }
-      out[k] = result;
-    }
-  });
-}
-
-// The last axis of x stays: whole rows are combined element by element, in index order.
-template <class Combine>
-void combine_rows(Real* out, const Real* in, const Split& split, const Combine& combine) {
-  const int last = split.kept.rank() - 1;
-  const Index n = split.kept[last], step = split.kept_strides[last];
-  const Index rows = split.reduced.size();
-  parallel_for(split.kept.size(), elements_per_thread / std::max<Index>(rows, 1) + 1, [&](Index begin, Index end) {
-    for (Index k = begin; k < end;) {
-      const Index count = std::min(n - k % n, end - k);
-      const Real* x = in + offset_of(k, split.kept, split.kept_strides);
-      Real* z = out + k;
-      for (Index r = 0; r < rows; ++r) {
-        const Real* row = x + offset_of(r, split.reduced, split.reduced_strides);
-        if (step == 1) {
-          for (Index i = 0; i < count; ++i) z[i] = combine(z[i], row[i]);
-        } else {
-          for (Index i = 0; i < count; ++i) z[i] = combine(z[i], row[i * step]);
-        }
-      }
-      k += count;
-    }
-  });
+  order.reduced_lead = order.reduced_lead && !order.axes.empty();
+  for (int axis : reduced) order.axes.push_back(axis);
+  return order;
 }
 
 template <class Combine>
 Tensor reduce(const Tensor& x, const Axes& named_axes, bool keep, Real identity, const Combine& combine, Where where) {
-  const Axes axes = normalize_axes(named_axes, x.rank(), where);
-  if (x.rank() == 0 || axes.empty()) return x;
-  const Split split = split_axes(x, axes);
-  Tensor z = Tensor::full(split.kept, identity, where);
-  const bool last_is_reduced = std::find(axes.begin(), axes.end(), x.rank() - 1) != axes.end();
-  if (last_is_reduced) {
-    fold_rows(z.data_in_place(), x.data(), split, identity, combine);
-  } else {
-    combine_rows(z.data_in_place(), x.data(), split, combine);
-  }
-  return keep ? z.reshape(kept_shape(x.shape(), axes), where) : z;
+  Axes reduced = normalize_axes(named_axes, x.rank(), where);
+  if (x.rank() == 0 || reduced.empty()) return x.clone();
+  std::sort(reduced.begin(), reduced.end());
+  const Order order = order_axes(x.shape(), reduced);
+  const Tensor in = order.reduced_lead ? x.contiguous() : x.permute(order.axes, where).contiguous();
+  Tensor z = Tensor::full(order.kept, identity, where);
+  Real* const out = z.data_in_place();
+  const Index results = z.size(), n = results == 0 ? 0 : x.size() / results;
+  parallel_for(results, elements_per_thread / std::max<Index>(n, 1) + 1, [&](Index begin, Index end) {
+    if (order.reduced_lead) return combine_columns(out, in.data(), n, results, begin, end, identity, combine);
+    for (Index k = begin; k < end; ++k) {
+      const Real* row = in.data() + k * n;
+      out[k] = fold_row(n, identity, [row](Index i) { return row[i]; }, combine);
+    }
+  });
+  return keep ? z.reshape(kept_shape(x.shape(), reduced), where) : z;
 }
 
 }  // namespace

@@ -67,11 +67,6 @@ Tensor by_rows(const Tensor& x, const Tensor& y, int axis, Where where, const Ro
 
 }  // namespace
 
-Real log_sum_exp_row(const Real* x, Index n) {
-  const Real largest = row_max(x, n);
-  return largest + math::log(row_sum_exp(x, n, largest));
-}
-
 Tensor softmax(const Tensor& x, int axis, Where where) {
   return by_rows(x, x, axis, where, [](Real* z, const Real* in, const Real*, Index n) { softmax_row(z, in, n); });
 }

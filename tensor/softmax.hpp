@@ -15,7 +15,4 @@ Tensor softmax_backward(const Tensor& z, const Tensor& dz, int axis, Where where
 /// Gradient of z = log_softmax(x): dx_i = dz_i - exp(z_i) sum_j dz_j.
 Tensor log_softmax_backward(const Tensor& z, const Tensor& dz, int axis, Where where = Where::current());
 
-/// log sum_i exp(x_i) over n contiguous numbers.
-Real log_sum_exp_row(const Real* x, Index n);
-
 }  // namespace segue

@@ -6,7 +6,7 @@
 #include <bit>
 #include <limits>
 #include <new>
-#include <vector>
+#include <utility>
 
 namespace segue {
 namespace {
@@ -40,9 +40,12 @@ SizeClass size_class(std::size_t bytes) {
 }
 
 // Freed blocks wait here, by size class, for the next tensor of their size: training in a steady state asks the system
-// for nothing. One for each thread, so that no lock is needed.
+// for nothing. One list of lists for each thread, so that no lock is needed.
+struct FreeBlock {
+  FreeBlock* next;
+};
 struct FreeBlocks {
-  std::array<std::vector<void*>, size_classes> blocks;
+  std::array<FreeBlock*, size_classes> first{};
   ~FreeBlocks();
 };
 thread_local bool thread_ends = false;
@@ -50,27 +53,22 @@ thread_local FreeBlocks free_blocks;
 
 FreeBlocks::~FreeBlocks() {
   thread_ends = true;
-  for (auto& list : blocks) {
-    for (void* block : list) ::operator delete(block, alignment);
+  for (FreeBlock* block : first) {
+    while (block != nullptr) ::operator delete(std::exchange(block, block->next), alignment);
   }
 }
 
 void* take_block(std::size_t bytes) {
   const SizeClass c = size_class(bytes);
-  if (reuse_blocks && !thread_ends && !free_blocks.blocks[c.number].empty()) {
-    void* block = free_blocks.blocks[c.number].back();
-    free_blocks.blocks[c.number].pop_back();
-    return block;
-  }
-  return ::operator new(c.bytes, alignment);
+  if (!reuse_blocks || thread_ends || free_blocks.first[c.number] == nullptr) return ::operator new(c.bytes, alignment);
+  FreeBlock*& first = free_blocks.first[c.number];
+  return std::exchange(first, first->next);
 }
 
 void give_block_back(void* block, std::size_t bytes) {
-  if (reuse_blocks && !thread_ends) {
-    free_blocks.blocks[size_class(bytes).number].push_back(block);
-  } else {
-    ::operator delete(block, alignment);
-  }
+  if (!reuse_blocks || thread_ends) return ::operator delete(block, alignment);
+  FreeBlock*& first = free_blocks.first[size_class(bytes).number];
+  first = new (block) FreeBlock{first};
 }
 
 // Lets std::allocate_shared keep the Storage object itself in a reused block.

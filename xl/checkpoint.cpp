@@ -1,5 +1,6 @@
 #include "xl/checkpoint.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -44,15 +45,43 @@ std::vector<Tensor> model_values(const SafeTensors& content, TransformerXL& mode
     values.push_back(tensor_of(content, p.name, p.variable.shape(), where));
     names.insert(p.name);
   }
-  for (const auto& [name, tensor] : content.tensors) {
+  const auto check_name = [&](const std::string& name) {
     if (!names.contains(name) && !name.starts_with(run)) fail<FileError>(where, "the model has no parameter {}", name);
-  }
+  };
+  for (const auto& [name, tensor] : content.tensors) check_name(name);
+  for (const auto& [name, tokens] : content.integers) check_name(name);
   return values;
 }
 
 void set_values(TransformerXL& model, const std::vector<Tensor>& values) {
   std::size_t next = 0;
   for (Parameter& p : parameters(model)) p.variable.set_value(values[next++]);
+}
+
+// The config that the file states, once the file is known to hold the parts from which all other sizes follow: a small
+// file must not ask for a giant model.
+Config config_of(const SafeTensors& content, Where where) {
+  const Config c = config_from_metadata(content.metadata, where);
+  const std::string last = "layers." + std::to_string(c.layers - 1);
+  tensor_of(content, "embedding.table", {c.vocabulary, c.width}, where);
+  tensor_of(content, "u", {c.heads, c.head_width}, where);
+  tensor_of(content, last + ".attention.w_q", {c.width, c.heads * c.head_width}, where);
+  tensor_of(content, last + ".feed_forward.inner.w", {c.width, c.feed_forward_width}, where);
+  if (c.layers > static_cast<Index>(content.tensors.size())) {
+    fail<FileError>(where, "the checkpoint has {} tensors, too few for {} layers", content.tensors.size(), c.layers);
+  }
+  return c;
+}
+
+Random random_of(const SafeTensors& content, Where where) {
+  const auto found = content.metadata.find("random");
+  Random random(0);
+  try {
+    random.restore(found == content.metadata.end() ? "" : found->second, where);
+  } catch (const ValueError& error) {
+    throw FileError(std::string("the checkpoint's random numbers: ") + error.what());
+  }
+  return random;
 }
 
 std::string layer_name(std::size_t layer) { return run + "memory." + std::to_string(layer); }
@@ -66,7 +95,7 @@ void save_model(const std::filesystem::path& path, TransformerXL& model, Where w
 TransformerXL load_model(const std::filesystem::path& path, Where where) {
   const SafeTensors content = read_safetensors(path, where);
   Random random(0);
-  TransformerXL model(config_from_metadata(content.metadata, where), random, where);
+  TransformerXL model(config_of(content, where), random, where);
   set_values(model, model_values(content, model, where));
   return model;
 }
@@ -91,7 +120,8 @@ void save_training(const std::filesystem::path& path, TransformerXL& model, cons
 Index load_training(const std::filesystem::path& path, TransformerXL& model, Adam& optimizer, TrainingState& state,
                     Where where) {
   const SafeTensors content = read_safetensors(path, where);
-  if (!(config_from_metadata(content.metadata, where) == model.config)) {
+  // As texts, since a file rounds rates to millionths.
+  if (to_metadata(config_from_metadata(content.metadata, where)) != to_metadata(model.config)) {
     fail<FileError>(where, "{} holds a model of another config", path.string());
   }
   const std::vector<Tensor> values = model_values(content, model, where);
@@ -101,14 +131,17 @@ Index load_training(const std::filesystem::path& path, TransformerXL& model, Ada
     second.push_back(tensor_of(content, run + "second_moment." + p.name, p.variable.shape(), where));
   }
   const Tokens& counters = integers_of(content, "counters", {6}, where);
-  const Index B = counters[4], M = counters[5];
-  TrainingState loaded = {counters[0], empty_memory(model.config, B, counters[3], where), state.random};
+  const Index limit = counters[3], B = counters[4], M = counters[5];
+  const Tokens& visible = integers_of(content, "visible", {B}, where);
+  const auto from_0_to_M = [M](Index n) { return n >= 0 && n <= M; };
+  if (std::ranges::min(counters.ids) < 0 || B == 0 || M > limit || !std::ranges::all_of(visible.ids, from_0_to_M)) {
+    fail<FileError>(where, "the numbers in the checkpoint's {0}counters and {0}visible make no sense", run);
+  }
+  TrainingState loaded = {counters[0], empty_memory(model.config, B, limit, where), random_of(content, where)};
   for (std::size_t n = 0; n < loaded.memory.layers.size(); ++n) {
     loaded.memory.layers[n] = Variable(tensor_of(content, layer_name(n), {B, M, model.config.width}, where));
   }
-  loaded.memory.visible = integers_of(content, "visible", {B}, where).ids;
-  const auto random = content.metadata.find("random");
-  loaded.random.restore(random == content.metadata.end() ? "" : random->second, where);
+  loaded.memory.visible = visible.ids;
 
   set_values(model, values);
   optimizer.first_moment = std::move(first);

@@ -13,8 +13,8 @@ struct Sampling {
   Real top_p = 1;        // only the likeliest that together have this probability, at least one
 };
 
-/// Draws a token from softmax(logits / temperature). Throws ValueError for a temperature or top_k below 0, a top_p
-/// outside (0, 1], and logits that are NaN or all -infinity.
+/// Draws a token from softmax(logits / temperature). Throws ValueError for a temperature or top_k below 0, an
+/// infinite temperature, a top_p outside (0, 1], and logits that are NaN or all -infinity.
 Index sample(const Tensor& logits, const Sampling& sampling, Random& random, Where where = Where::current());
 
 /// A text that is being continued.

@@ -11,7 +11,13 @@ namespace segue {
 
 Streams::Streams(std::vector<Index> text, Index B, Index T, Tail tail, Where where)
     : text_(std::move(text)), B_(B), T_(T) {
-  if (B < 1 || T < 1) fail<ValueError>(where, "streams: {} rows of {} tokens are not possible", B, T);
+  constexpr Index most = Index(1) << 30;  // so that the product can be counted
+  if (B < 1 || T < 1 || B > most || T > most) {
+    fail<ValueError>(where, "streams: {} rows of {} tokens are not possible", B, T);
+  }
+  for (const Index token : text_) {
+    if (token < 0) fail<RangeError>(where, "streams: token {} is below 0", token);
+  }
   const Index size = static_cast<Index>(text_.size());
   const Index needed = tail == Tail::drop ? B * T + 1 : 2;
   if (size < needed) {

@@ -20,7 +20,7 @@ enum class Tail { drop, keep };
 class Streams {
  public:
   /// Cuts `text` into B stretches of equal length. Throws ValueError, naming both lengths, for a text too short for one
-  /// batch: of one segment (drop), or of one target (keep).
+  /// batch: of one segment (drop), or of one target (keep). Throws RangeError for a token below 0.
   Streams(std::vector<Index> text, Index B, Index T, Tail tail, Where where = Where::current());
 
   /// The next segment of every stream; after the last one, the first again with all rows reset.

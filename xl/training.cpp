@@ -2,29 +2,31 @@
 
 #include "autograd/backward.hpp"
 #include "nn/loss.hpp"
+#include "tensor/fail.hpp"
 
 namespace segue {
 
 void train(const TransformerXL& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
-           const TrainingOptions& options) {
+           const TrainingOptions& options, Where where) {
+  if (!options.learning_rate) fail<ValueError>(where, "train: the options give no learning rate");
   // Without the stop-gradient the next segment's gradient runs back through this one's graph.
   const Graph graph = model.config.stop_memory_gradient ? Graph::release : Graph::keep;
 
   while (state.step < options.steps) {
     // 1. The next segment of every stream. Rows that begin anew forget what was before.
     const Batch batch = next_batch();
-    const Memory memory = reset_rows(state.memory, batch.resets);
+    const Memory memory = reset_rows(state.memory, batch.resets, where);
 
     // 2. Forward: segment and memory give predictions and the next memory.
-    const Output output = model(batch.inputs, memory, Mode::train(state.random));
-    const MeanLoss mean = mean_cross_entropy(output.logits, batch.targets);
+    const Output output = model(batch.inputs, memory, Mode::train(state.random), where);
+    const MeanLoss mean = mean_cross_entropy(output.logits, batch.targets, where);
 
     // 3. Backward: the gradient of this segment's loss.
     clear_gradients(optimizer.parameters);
     backward(mean.loss, graph);
 
     // 4. Clip: no step is larger than a well-behaved one.
-    const Clipping clipping = clip_gradients(optimizer.parameters, options.clip);
+    const Clipping clipping = clip_gradients(optimizer.parameters, options.clip, where);
 
     // 5. Update the weights.
     const Real learning_rate = options.learning_rate(state.step + 1);

@@ -32,8 +32,10 @@ struct TrainingOptions {
   std::function<bool(const StepReport&)> report;  // may be empty; false ends the training after this step
 };
 
-/// Trains on the segments that `next_batch` gives, one a step.
+/// Trains on the segments that `next_batch` gives, one a step. Throws ValueError without a learning rate or with a
+/// limit that is not above 0, and what the model throws for a batch that does not fit; the weights are then as they
+/// were.
 void train(const TransformerXL& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
-           const TrainingOptions& options);
+           const TrainingOptions& options, Where where = Where::current());
 
 }  // namespace segue

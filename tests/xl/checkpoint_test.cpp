@@ -210,7 +210,7 @@ TEST_CASE("A run that cannot be taken up leaves model, optimiser and state as th
   CHECK(contains(error_after([](SafeTensors& c) { c.metadata["random"] = "1 2 x"; }), "random"));
   const Run names(1);
   const std::string last = names.optimizer.parameters.back().name;
-  for (const std::string name :
+  for (const std::string& name :
        {last, "training.first_moment." + last, "training.second_moment." + last, std::string("training.memory.1")}) {
     CHECK(contains(error_after([&](SafeTensors& c) { c.tensors.erase(name); }), name));
     CHECK(contains(error_after([&](SafeTensors& c) { c.tensors[name] = Tensor::zeros({9, 9}); }), name));

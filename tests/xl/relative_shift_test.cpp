@@ -12,6 +12,7 @@ namespace {
 
 // Zeros where key j lies behind query i, as the mask will make them.
 Tensor visible_part(const Tensor& z) {
+  if (z.size() == 0) return z;
   Tensor visible = z.clone();
   const Index T = z.dim(-2), K = z.dim(-1);
   const Tensor rows = visible.reshape({-1, T, K});  // a view

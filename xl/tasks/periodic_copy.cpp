@@ -1,5 +1,6 @@
 #include "xl/tasks/periodic_copy.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -10,10 +11,11 @@ namespace segue {
 
 PeriodicCopy::PeriodicCopy(Index period, Index V, Index B, Index T, Index segments, Random& random, Where where)
     : period_(period), V_(V), B_(B), T_(T), segments_(segments), random_(random) {
-  if (period < 1 || V < 1 || B < 1 || T < 1 || segments < 1) {
+  constexpr Index most = Index(1) << 30;  // so that products can be counted
+  if (std::min({period, V, B, T, segments}) < 1 || std::max({period, V, B, T, segments}) > most) {
     fail<ValueError>(where,
-                     "periodic copy: period {}, symbols {}, rows {}, segment {} and segments {} must be at least 1",
-                     period, V, B, T, segments);
+                     "periodic copy: period {}, symbols {}, rows {}, segment {} and segments {} must be in 1 .. {}",
+                     period, V, B, T, segments, most);
   }
 }
 
