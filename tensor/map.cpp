@@ -13,6 +13,24 @@ Index Loops::row_offset(int tensor, Index row) const {
   return offset;
 }
 
+RowWalk::RowWalk(const Loops& l, Index row)
+    : loops(l), index(l.shape), offsets{l.row_offset(0, row), l.row_offset(1, row), l.row_offset(2, row)} {
+  for (int axis = loops.shape.rank() - 2; axis >= 0; --axis) {
+    index[axis] = row % loops.shape[axis];
+    row /= loops.shape[axis];
+  }
+}
+
+void RowWalk::next() {
+  for (int axis = loops.shape.rank() - 2; axis >= 0; --axis) {
+    const bool carry = ++index[axis] == loops.shape[axis];
+    const Index steps = carry ? 1 - loops.shape[axis] : 1;  // on, or back to the start of the axis
+    for (int t = 0; t < 3; ++t) offsets[t] += steps * loops.strides[t][axis];
+    if (!carry) return;
+    index[axis] = 0;
+  }
+}
+
 Loops merge_axes(const Shape& shape, const Strides& a, const Strides& b, const Strides& c) {
   const Strides* strides[3] = {&a, &b, &c};
   Loops loops;

@@ -21,6 +21,16 @@ struct Loops {
   /// Where row number `row` (all axes but the last, in row-major order) starts in a tensor.
   Index row_offset(int tensor, Index row) const;
 };
+/// Where the rows start in each tensor, one row after the other: an odometer, since dividing for every row would cost more
+/// than a short row itself.
+struct RowWalk {
+  RowWalk(const Loops& loops, Index row);
+  void next();
+
+  const Loops& loops;
+  Shape index;       // of the row, without the last axis
+  Index offsets[3];  // in each tensor
+};
 Loops merge_axes(const Shape& shape, const Strides& a, const Strides& b, const Strides& c);
 
 // Sets z[i] = f(x[i], y[i]) along one row. Separate loops for the usual steps let the compiler use vectors.
@@ -49,12 +59,15 @@ void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
   const Real* const in_x = x.data();
   const Real* const in_y = y.data();
   parallel_for(z.size(), elements_per_thread, [&](Index begin, Index end) {
-    for (Index i = begin; i < end;) {
-      const Index row = i / n, first = i % n, count = std::min(n - first, end - i);
-      map_row(count, out + loops.row_offset(0, row) + first * loops.step(0), loops.step(0),
-              in_x + loops.row_offset(1, row) + first * loops.step(1), loops.step(1),
-              in_y + loops.row_offset(2, row) + first * loops.step(2), loops.step(2), f);
+    RowWalk walk(loops, begin / n);
+    Index first = begin % n;  // only the first row can be entered in the middle
+    for (Index i = begin; i < end; walk.next()) {
+      const Index count = std::min(n - first, end - i);
+      map_row(count, out + walk.offsets[0] + first * loops.step(0), loops.step(0),
+              in_x + walk.offsets[1] + first * loops.step(1), loops.step(1),
+              in_y + walk.offsets[2] + first * loops.step(2), loops.step(2), f);
       i += count;
+      first = 0;
     }
   });
 }
