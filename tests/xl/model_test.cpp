@@ -142,6 +142,21 @@ TEST_CASE("Dropout works in training only, and again after an evaluation") {
   CHECK(same_bits(run(Mode::evaluate()), evaluated));
 }
 
+TEST_CASE("Dropout takes from the sub-layers, never from the residual path") {
+  for (const bool pre_norm : {false, true}) {
+    Config config = tiny_config();
+    config.pre_norm = pre_norm;
+    config.dropout = Real(0.999999);  // all that can go is gone
+    const TransformerXL model = random_model(config);
+    const Layer& layer = model.layers[0];
+    const Memory memory = random_memory(config, 2, 3, 5);
+    const Variable h(random_tensor({2, 4, 4}));
+    Random random(1);
+    const Variable z = layer(h, memory.layers[0], positions_of(model, 4, memory), Mode::train(random));
+    CHECK(same_bits(z.value(), (pre_norm ? h : layer.feed_forward_norm(layer.attention_norm(h))).value()));
+  }
+}
+
 TEST_CASE("A segment of no tokens has no logits and leaves the memory as it is") {
   const TransformerXL model = random_model(tiny_config());
   for (const Index M : {0, 3}) {
