@@ -36,7 +36,8 @@ Index sample(const Tensor& all_logits, const Sampling& sampling, Random& random,
 
   std::vector<Index> tokens(logits.size());  // likeliest first
   std::iota(tokens.begin(), tokens.end(), 0);
-  std::stable_sort(tokens.begin(), tokens.end(), [&](Index a, Index b) { return logit(a) > logit(b); });
+  std::sort(tokens.begin(), tokens.end(),
+            [&](Index a, Index b) { return logit(a) != logit(b) ? logit(a) > logit(b) : a < b; });
   if (sampling.temperature == 0) return tokens[0];
   if (sampling.top_k > 0 && sampling.top_k < static_cast<Index>(tokens.size())) {
     tokens.resize(static_cast<std::size_t>(sampling.top_k));
