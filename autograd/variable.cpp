@@ -111,7 +111,6 @@ Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value,
 
 NoGradientGuard::NoGradientGuard() : before_(std::exchange(recording, false)) {}
 NoGradientGuard::~NoGradientGuard() { recording = before_; }
-bool gradients_are_recorded() { return recording; }
 
 std::int64_t live_node_count() { return live_nodes; }
 

@@ -105,7 +105,6 @@ class NoGradientGuard {
  private:
   bool before_;
 };
-bool gradients_are_recorded();
 
 /// Nodes alive in the whole program.
 std::int64_t live_node_count();

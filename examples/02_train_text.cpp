@@ -17,8 +17,8 @@
 #include "examples/support/progress.hpp"
 #include "nn/schedule.hpp"
 #include "tensor/parallel.hpp"
-#include "xl/checkpoint.hpp"
 #include "xl/evaluation.hpp"
+#include "xl/tools/checkpoint.hpp"
 
 using namespace segue;
 

@@ -7,8 +7,8 @@
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
 #include "tensor/parallel.hpp"
-#include "xl/checkpoint.hpp"
-#include "xl/generation.hpp"
+#include "xl/tools/checkpoint.hpp"
+#include "xl/tools/generation.hpp"
 
 using namespace segue;
 

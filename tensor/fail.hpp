@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tensor/error.hpp"
-#include "tensor/print.hpp"
+#include "tensor/tools/print.hpp"
 
 namespace segue {
 

@@ -1,8 +1,7 @@
 // The numbers that define a model. The letters are those of the paper and of tensor/real.hpp.
 #pragma once
 
-#include <map>
-#include <string>
+#include <functional>
 
 #include "tensor/error.hpp"
 #include "tensor/real.hpp"
@@ -32,8 +31,9 @@ struct Config {
 /// Throws ValueError naming the first number that makes no sense.
 void check(const Config& config, Where where = Where::current());
 
-/// As texts for a file's metadata, and back. Throws FileError naming what is missing or malformed.
-std::map<std::string, std::string> to_metadata(const Config& config);
-Config config_from_metadata(const std::map<std::string, std::string>& metadata, Where where = Where::current());
+/// Calls one of the three for each member, with its name; whole numbers with the least that makes sense.
+void visit_members(Config& config, const std::function<void(const char* name, Index& value, Index least)>& whole,
+                   const std::function<void(const char* name, Real& value)>& rate,
+                   const std::function<void(const char* name, bool& value)>& flag);
 
 }  // namespace segue

@@ -9,7 +9,7 @@
 #include "tensor/elementwise.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::autograd_arithmetic_test {
 
 namespace {
 
@@ -113,19 +113,21 @@ TEST_CASE("Shapes that do not broadcast are an error with both shapes and the ca
   const Variable x = parameter(Tensor::zeros({2, 3})), y = parameter(Tensor::zeros({4}));
   std::vector<std::string> messages;
   const auto line = Where::current().line();
-  messages.push_back(message_of<ShapeError>([&] { add(x, y); }));
-  messages.push_back(message_of<ShapeError>([&] { sub(x, y); }));
-  messages.push_back(message_of<ShapeError>([&] { mul(x, y); }));
-  messages.push_back(message_of<ShapeError>([&] { div(x, y); }));
-  messages.push_back(message_of<ShapeError>([&] { pow(x, y); }));
-  messages.push_back(message_of<ShapeError>([&] { x + y; }));
-  messages.push_back(message_of<ShapeError>([&] { x - y; }));
-  messages.push_back(message_of<ShapeError>([&] { x* y; }));
-  messages.push_back(message_of<ShapeError>([&] { x / y; }));
+  messages.push_back(thrown_by<ShapeError>([&] { add(x, y); }));
+  messages.push_back(thrown_by<ShapeError>([&] { sub(x, y); }));
+  messages.push_back(thrown_by<ShapeError>([&] { mul(x, y); }));
+  messages.push_back(thrown_by<ShapeError>([&] { div(x, y); }));
+  messages.push_back(thrown_by<ShapeError>([&] { pow(x, y); }));
+  messages.push_back(thrown_by<ShapeError>([&] { x + y; }));
+  messages.push_back(thrown_by<ShapeError>([&] { x - y; }));
+  messages.push_back(thrown_by<ShapeError>([&] { x* y; }));
+  messages.push_back(thrown_by<ShapeError>([&] { x / y; }));
   for (std::size_t i = 0; i < messages.size(); ++i) {
     CAPTURE(messages[i]);
-    CHECK(contains(messages[i], "[2, 3]"));
-    CHECK(contains(messages[i], "[4]"));
-    CHECK(contains(messages[i], "autograd/arithmetic_test.cpp:" + std::to_string(line + i + 1)));
+    CHECK(holds(messages[i], "[2, 3]"));
+    CHECK(holds(messages[i], "[4]"));
+    CHECK(holds(messages[i], "autograd/arithmetic_test.cpp:" + std::to_string(line + i + 1)));
   }
 }
+
+}  // namespace segue::autograd_arithmetic_test

@@ -9,7 +9,7 @@
 #include "tensor/elementwise.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::autograd_functions_test {
 
 namespace {
 
@@ -64,3 +64,5 @@ TEST_CASE("Where functions saturate their slopes are 0, not NaN") {
   CHECK(slopes(exp, {-10000}) == std::vector<Real>{0});
   CHECK(slopes(gelu, {-1000, 1000}) == std::vector<Real>{0, 1});
 }
+
+}  // namespace segue::autograd_functions_test

@@ -1,4 +1,4 @@
-#include "autograd/gradient_check.hpp"
+#include "autograd/tools/gradient_check.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "tensor/elementwise.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::autograd_gradient_check_test {
 
 namespace {
 
@@ -49,7 +49,7 @@ TEST_CASE("A wrong gradient is found, with input, element and both numbers") {
   CHECK(check.analytic == 5);
   CHECK(check.numeric == doctest::Approx(1).epsilon(1e-3));
   CHECK(check.error == doctest::Approx(0.8).epsilon(1e-3));
-  CHECK(contains(to_string(check), "input 1, element 1: analytic 5"));
+  CHECK(holds(to_string(check), "input 1, element 1: analytic 5"));
 }
 
 TEST_CASE("A gradient that is NaN or infinite is the worst, also when right ones follow") {
@@ -66,3 +66,5 @@ TEST_CASE("A function of several numbers cannot be checked") {
   const auto f = [](const std::vector<Variable>& v) { return exp(v[0]); };
   CHECK_THROWS_AS(check_gradient(f, {random_tensor({2})}), ShapeError);
 }
+
+}  // namespace segue::autograd_gradient_check_test

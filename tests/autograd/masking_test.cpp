@@ -10,7 +10,7 @@
 #include "tensor/elementwise.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::autograd_masking_test {
 
 TEST_CASE("masked_fill has the value of the same function of tensors, and no gradient where it filled") {
   const Tensor x = random_tensor({2, 3}), mask({3}, {0, 1, 0});
@@ -52,10 +52,10 @@ TEST_CASE("A hidden key has weight exactly 0, and changing it changes nothing") 
 TEST_CASE("A mask that does not broadcast is an error with both shapes") {
   const Variable x = parameter(Tensor::zeros({2, 3}));
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ShapeError>([&] { masked_fill(x, Tensor::zeros({4}), 0); });
-  CHECK(contains(message, "[2, 3]"));
-  CHECK(contains(message, "[4]"));
-  CHECK(contains(message, "masking_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ShapeError>([&] { masked_fill(x, Tensor::zeros({4}), 0); });
+  CHECK(holds(message, "[2, 3]"));
+  CHECK(holds(message, "[4]"));
+  CHECK(holds(message, "masking_test.cpp:" + std::to_string(line)));
 }
 
 TEST_CASE("Dropout keeps the mean, drops the share it was told to, and scales the others") {
@@ -104,7 +104,9 @@ TEST_CASE("A dropout rate outside [0, 1) is an error that shows it") {
     CHECK_THROWS_AS(dropout(x, rate, random), ValueError);
   }
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ValueError>([&] { dropout(x, Real(1.5), random); });
-  CHECK(contains(message, "1.5"));
-  CHECK(contains(message, "masking_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ValueError>([&] { dropout(x, Real(1.5), random); });
+  CHECK(holds(message, "1.5"));
+  CHECK(holds(message, "masking_test.cpp:" + std::to_string(line)));
 }
+
+}  // namespace segue::autograd_masking_test

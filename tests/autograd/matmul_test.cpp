@@ -6,7 +6,7 @@
 #include "tensor/matmul.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::autograd_matmul_test {
 
 TEST_CASE("The product has the value of the same product of tensors") {
   const Tensor x = random_tensor({2, 3, 4}), y = random_tensor({5, 4}, -1, 1, 8).transpose(0, 1);
@@ -47,9 +47,11 @@ TEST_CASE("An inner axis without elements gives zeros and gradients without elem
 TEST_CASE("Shapes that do not fit are an error with both shapes and the caller's line") {
   const Variable x = parameter(Tensor::zeros({2, 3})), y = parameter(Tensor::zeros({4, 2}));
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ShapeError>([&] { matmul(x, y); });
-  CHECK(contains(message, "[2, 3]"));
-  CHECK(contains(message, "[4, 2]"));
-  CHECK(contains(message, "matmul_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ShapeError>([&] { matmul(x, y); });
+  CHECK(holds(message, "[2, 3]"));
+  CHECK(holds(message, "[4, 2]"));
+  CHECK(holds(message, "matmul_test.cpp:" + std::to_string(line)));
   CHECK_THROWS_AS(matmul(x, parameter(Tensor::zeros({3}))), ShapeError);
 }
+
+}  // namespace segue::autograd_matmul_test

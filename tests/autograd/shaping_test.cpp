@@ -6,7 +6,7 @@
 #include "tensor/indexing.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::autograd_shaping_test {
 
 TEST_CASE("Shaping has the values of the same arrangement of tensors") {
   const Tensor x = random_tensor({2, 3, 4}), y = random_tensor({2, 5, 4}, -1, 1, 8);
@@ -75,16 +75,18 @@ TEST_CASE("Shaping errors tell the caller's line") {
   const Variable x = parameter(Tensor::zeros({2, 3}));
   std::vector<std::string> messages;
   const auto line = Where::current().line();
-  messages.push_back(message_of<ShapeError>([&] { reshape(x, {4}); }));
-  messages.push_back(message_of<RangeError>([&] { permute(x, {0, 2}); }));
-  messages.push_back(message_of<RangeError>([&] { transpose(x, 0, 2); }));
-  messages.push_back(message_of<RangeError>([&] { narrow(x, 1, 2, 2); }));
-  messages.push_back(message_of<ShapeError>([&] { broadcast_to(x, {2, 4}); }));
-  messages.push_back(message_of<ShapeError>([&] { concat({x, Variable(Tensor::zeros({3, 4}))}, 0); }));
-  messages.push_back(message_of<RangeError>([&] { gather(x, Tokens({1}, {2})); }));
+  messages.push_back(thrown_by<ShapeError>([&] { reshape(x, {4}); }));
+  messages.push_back(thrown_by<RangeError>([&] { permute(x, {0, 2}); }));
+  messages.push_back(thrown_by<RangeError>([&] { transpose(x, 0, 2); }));
+  messages.push_back(thrown_by<RangeError>([&] { narrow(x, 1, 2, 2); }));
+  messages.push_back(thrown_by<ShapeError>([&] { broadcast_to(x, {2, 4}); }));
+  messages.push_back(thrown_by<ShapeError>([&] { concat({x, Variable(Tensor::zeros({3, 4}))}, 0); }));
+  messages.push_back(thrown_by<RangeError>([&] { gather(x, Tokens({1}, {2})); }));
   for (std::size_t i = 0; i < messages.size(); ++i) {
     CAPTURE(messages[i]);
-    CHECK(contains(messages[i], "shaping_test.cpp:" + std::to_string(line + i + 1)));
+    CHECK(holds(messages[i], "shaping_test.cpp:" + std::to_string(line + i + 1)));
   }
   CHECK_THROWS_AS(concat(std::vector<Variable>(), 0), ShapeError);
 }
+
+}  // namespace segue::autograd_shaping_test

@@ -9,7 +9,7 @@
 #include "tensor/softmax.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::autograd_softmax_test {
 
 TEST_CASE("Softmax has the value of the same function of tensors, and log_softmax its logarithm") {
   const Tensor x = random_tensor({2, 3, 4}, -3, 3);
@@ -75,6 +75,8 @@ TEST_CASE("The softmax of a scalar is 1, along the axes 0 and -1 only") {
   for (const int axis : {0, -1}) CHECK(softmax(x, axis).item() == 1);
   for (const int axis : {1, -2}) CHECK_THROWS_AS(softmax(x, axis), RangeError);
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<RangeError>([&] { log_softmax(x, 1); });
-  CHECK(contains(message, "softmax_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<RangeError>([&] { log_softmax(x, 1); });
+  CHECK(holds(message, "softmax_test.cpp:" + std::to_string(line)));
 }
+
+}  // namespace segue::autograd_softmax_test

@@ -7,7 +7,7 @@
 
 #include "examples/support/lesson.hpp"
 
-using namespace segue;
+namespace segue::examples_arguments_test {
 
 namespace {
 
@@ -167,3 +167,5 @@ TEST_CASE("a lesson's exit status is 0 for success, 1 for a failure and 2 for a 
   CHECK(status_of({}, [] { throw std::runtime_error("expected failure"); }) == 1);
   CHECK(status_of({}, [] { throw ArgumentError("expected refusal"); }) == 2);
 }
+
+}  // namespace segue::examples_arguments_test

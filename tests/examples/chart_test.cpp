@@ -11,7 +11,7 @@
 #include "examples/support/chart_layout.hpp"
 #include "examples/support/terminal.hpp"
 
-using namespace segue;
+namespace segue::examples_chart_test {
 
 namespace {
 
@@ -195,3 +195,5 @@ TEST_CASE("an axis that counts has no ticks between whole numbers") {
         std::vector<std::string>{"0", "1", "2"});
   CHECK(lay_out(chart_of({0, 0.5, 2}, {0, 1, 2}), 10, 6, Where::current()).x.labels.size() > 3);
 }
+
+}  // namespace segue::examples_chart_test

@@ -12,7 +12,8 @@
 #include "examples/support/progress.hpp"
 #include "examples/support/terminal.hpp"
 
-using namespace segue;
+namespace segue::examples_output_test {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -145,3 +146,5 @@ TEST_CASE("columns counts characters, not bytes") {
   CHECK(columns("abc") == 3);
   CHECK(columns("●─é") == 3);
 }
+
+}  // namespace segue::examples_output_test

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "nn/safetensors.hpp"
+#include "nn/tools/safetensors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   segue::SafeTensors content;

@@ -7,7 +7,7 @@
 
 #include "autograd/backward.hpp"
 #include "nn/loss.hpp"
-#include "nn/safetensors.hpp"
+#include "nn/tools/safetensors.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/indexing.hpp"
 #include "xl/model.hpp"

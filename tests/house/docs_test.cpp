@@ -4,7 +4,8 @@
 //   <!-- from nn/linear.cpp -->   an excerpt: these lines stand in that file, one after the other. Indentation and
 //   empty
 //                                 lines do not count; a line "..." or "// ..." leaves out any number of lines.
-//   <!-- program tied_weight -->  a whole program in C++; the build compiles it (with double) and this test runs it.
+//   <!-- program tied_weight -->  a whole program in C++, whose main() has no return; the build compiles it (with double)
+//                                 and this test runs it.
 //   <!-- prints -->               follows a program: exactly what it prints.
 //   <!-- output of NAME -->       an output of the lesson bin/NAME, shown as an example.
 //   <!-- by hand -->              anything else: a formula, a drawing.
@@ -214,7 +215,7 @@ TEST_CASE("every program in the book runs and prints what the book says") {
         faults.add(block.file, block.line, "no program before what it prints");
       if (!program) continue;
       int status = 0;
-      const Lines printed = output_of(std::string(SEGUE_PROGRAMS) + "/" + block.name, status);
+      const Lines printed = output_of(std::string(SEGUE_PROGRAMS) + " " + block.name, status);
       if (status != 0) faults.add(block.file, block.line, "program " + block.name + " fails");
       if (i + 1 == page.blocks.size() || page.blocks[i + 1].marker != "prints") continue;
       if (without_empty(printed) != without_empty(page.blocks[i + 1].lines)) {

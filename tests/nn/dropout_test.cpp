@@ -5,7 +5,7 @@
 #include "autograd/backward.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_dropout_test {
 
 TEST_CASE("In evaluation dropout is x itself, whatever the rate") {
   const Variable x = parameter(random_tensor({4, 5}));
@@ -50,6 +50,8 @@ TEST_CASE("A wrong rate in training is an error at the caller's line") {
   Random random(3);
   const Variable x = parameter(Tensor::zeros({5}));
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ValueError>([&] { Mode::train(random).dropout(x, 1); });
-  CHECK(contains(message, "dropout_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ValueError>([&] { Mode::train(random).dropout(x, 1); });
+  CHECK(holds(message, "dropout_test.cpp:" + std::to_string(line)));
 }
+
+}  // namespace segue::nn_dropout_test

@@ -8,7 +8,7 @@
 #include "tensor/reduce.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_embedding_test {
 
 namespace {
 
@@ -70,7 +70,9 @@ TEST_CASE("A token outside the vocabulary is an error at the caller's line") {
     CHECK_THROWS_AS(embedding(Tokens({1}, {token})), RangeError);
   }
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<RangeError>([&] { embedding(Tokens({1, 2}, {3, 4})); });
-  CHECK(contains(message, "index 4 at position 1 is outside 0 .. 3"));
-  CHECK(contains(message, "embedding_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<RangeError>([&] { embedding(Tokens({1, 2}, {3, 4})); });
+  CHECK(holds(message, "index 4 at position 1 is outside 0 .. 3"));
+  CHECK(holds(message, "embedding_test.cpp:" + std::to_string(line)));
 }
+
+}  // namespace segue::nn_embedding_test

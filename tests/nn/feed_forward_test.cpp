@@ -5,7 +5,7 @@
 #include "autograd/backward.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_feed_forward_test {
 
 namespace {
 
@@ -86,7 +86,9 @@ TEST_CASE("Rows of the wrong width are an error at the caller's line") {
   const FeedForward layer(3, 5, random);
   const Variable x(Tensor::zeros({2, 4}));
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ShapeError>([&] { layer(x, 0, Mode::evaluate()); });
-  CHECK(contains(message, "[2, 4]"));
-  CHECK(contains(message, "feed_forward_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ShapeError>([&] { layer(x, 0, Mode::evaluate()); });
+  CHECK(holds(message, "[2, 4]"));
+  CHECK(holds(message, "feed_forward_test.cpp:" + std::to_string(line)));
 }
+
+}  // namespace segue::nn_feed_forward_test

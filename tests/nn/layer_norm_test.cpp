@@ -10,7 +10,7 @@
 #include "tensor/reduce.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_layer_norm_test {
 
 namespace {
 
@@ -161,15 +161,17 @@ TEST_CASE("A new LayerNorm has gain 1 and bias 0, and is one op") {
 TEST_CASE("A gain or bias of another width, or an x of rank 0, is an error with all shapes at the caller's line") {
   const Variable x(Tensor::zeros({2, 4})), four(ones), three(Tensor::zeros({3})), row(Tensor::zeros({1, 4}));
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ShapeError>([&] { layer_norm(x, four, three); });
-  CHECK(contains(message, "x [2, 4] with gain [4] and bias [3]"));
-  CHECK(contains(message, "layer_norm_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ShapeError>([&] { layer_norm(x, four, three); });
+  CHECK(holds(message, "x [2, 4] with gain [4] and bias [3]"));
+  CHECK(holds(message, "layer_norm_test.cpp:" + std::to_string(line)));
   CHECK_THROWS_AS(layer_norm(x, three, four), ShapeError);
   CHECK_THROWS_AS(layer_norm(x, row, row), ShapeError);
   CHECK_THROWS_AS(layer_norm(Variable(Tensor::scalar(1)), Variable(Tensor::zeros({1})), four), ShapeError);
   const auto next = Where::current().line() + 1;
-  CHECK(contains(message_of<ShapeError>([] {
-                   LayerNorm(4)(Variable(Tensor::zeros({2, 3})));
-                 }),
-                 "layer_norm_test.cpp:" + std::to_string(next)));
+  CHECK(holds(thrown_by<ShapeError>([] {
+                LayerNorm(4)(Variable(Tensor::zeros({2, 3})));
+              }),
+              "layer_norm_test.cpp:" + std::to_string(next)));
 }
+
+}  // namespace segue::nn_layer_norm_test

@@ -7,7 +7,7 @@
 #include "tensor/reduce.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_linear_test {
 
 namespace {
 
@@ -91,9 +91,11 @@ TEST_CASE("Rows of the wrong width, or no rows at all, are errors at the caller'
   Random random(8);
   const Linear linear(4, 2, random);
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ShapeError>([&] { linear(Variable(Tensor::zeros({3, 5}))); });
-  CHECK(contains(message, "[3, 5]"));
-  CHECK(contains(message, "[4, 2]"));
-  CHECK(contains(message, "linear_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ShapeError>([&] { linear(Variable(Tensor::zeros({3, 5}))); });
+  CHECK(holds(message, "[3, 5]"));
+  CHECK(holds(message, "[4, 2]"));
+  CHECK(holds(message, "linear_test.cpp:" + std::to_string(line)));
   CHECK_THROWS_AS(linear(Variable(Tensor::zeros({4}))), ShapeError);
 }
+
+}  // namespace segue::nn_linear_test

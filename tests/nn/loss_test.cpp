@@ -12,7 +12,7 @@
 #include "tensor/softmax.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_loss_test {
 
 namespace {
 
@@ -207,21 +207,23 @@ TEST_CASE("A target outside the vocabulary that is not the ignored one is an err
     CHECK_THROWS_AS(cross_entropy(x, Tokens({1, 2}, {0, target})), RangeError);
   }
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<RangeError>([&] { mean_cross_entropy(x, Tokens({1, 2}, {3, 4})); });
-  CHECK(contains(message, "target 4 at position 1 is outside 0 .. 3"));
-  CHECK(contains(message, "loss_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<RangeError>([&] { mean_cross_entropy(x, Tokens({1, 2}, {3, 4})); });
+  CHECK(holds(message, "target 4 at position 1 is outside 0 .. 3"));
+  CHECK(holds(message, "loss_test.cpp:" + std::to_string(line)));
 }
 
 TEST_CASE("Logits that do not fit the targets are an error with both shapes") {
   const auto fails = [](const Shape& logits, const Tokens& targets) {
-    return message_of<ShapeError>([&] { cross_entropy(Variable(Tensor::zeros(logits)), targets); });
+    return thrown_by<ShapeError>([&] { cross_entropy(Variable(Tensor::zeros(logits)), targets); });
   };
-  CHECK(contains(fails({2, 4}, Tokens({3})), "logits [2, 4] for 3 targets of shape [3]"));
-  CHECK(contains(fails({2, 3}, Tokens({2, 3})), "logits [2, 3]"));
-  CHECK(contains(fails({}, Tokens(Shape{})), "logits []"));
-  CHECK(contains(fails({4}, Tokens({4})), "logits [4]"));
-  CHECK(contains(fails({2, 0}, Tokens({2})), "logits [2, 0]"));
+  CHECK(holds(fails({2, 4}, Tokens({3})), "logits [2, 4] for 3 targets of shape [3]"));
+  CHECK(holds(fails({2, 3}, Tokens({2, 3})), "logits [2, 3]"));
+  CHECK(holds(fails({}, Tokens(Shape{})), "logits []"));
+  CHECK(holds(fails({4}, Tokens({4})), "logits [4]"));
+  CHECK(holds(fails({2, 0}, Tokens({2})), "logits [2, 0]"));
   Tokens more({2});
   more.ids.resize(1000);
-  CHECK(contains(fails({2, 4}, more), "1000 targets of shape [2]"));
+  CHECK(holds(fails({2, 4}, more), "1000 targets of shape [2]"));
 }
+
+}  // namespace segue::nn_loss_test

@@ -11,7 +11,7 @@
 #include "tensor/parallel.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_optimizer_test {
 
 namespace {
 
@@ -288,9 +288,9 @@ TEST_CASE("Options without meaning are errors that show them, at the caller's li
   for (const Real epsilon : {Real(0), Real(-1), not_a_number}) rejects(&AdamOptions::epsilon, epsilon);
   for (const Real decay : {Real(-1), not_a_number}) rejects(&AdamOptions::weight_decay, decay);
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ValueError>([&] { Sgd(all, Real(1.5)); });
-  CHECK(contains(message, "momentum must be in [0, 1), got 1.5"));
-  CHECK(contains(message, "optimizer_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ValueError>([&] { Sgd(all, Real(1.5)); });
+  CHECK(holds(message, "momentum must be in [0, 1), got 1.5"));
+  CHECK(holds(message, "optimizer_test.cpp:" + std::to_string(line)));
 }
 
 TEST_CASE("Clipping scales all gradients together down to the limit, and keeps smaller ones bit for bit") {
@@ -357,7 +357,9 @@ TEST_CASE("A clipping limit that is not above 0 is an error at the caller's line
   for (const Real limit : {Real(0), Real(-1), not_a_number}) CHECK_THROWS_AS(clip_gradients(all, limit), ValueError);
   CHECK(all[0].variable.gradient().item() == 3);
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ValueError>([&] { clip_gradients(all, -2); });
-  CHECK(contains(message, "the clipping limit must be above 0, got -2"));
-  CHECK(contains(message, "optimizer_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ValueError>([&] { clip_gradients(all, -2); });
+  CHECK(holds(message, "the clipping limit must be above 0, got -2"));
+  CHECK(holds(message, "optimizer_test.cpp:" + std::to_string(line)));
 }
+
+}  // namespace segue::nn_optimizer_test

@@ -7,7 +7,7 @@
 #include "nn/layer_norm.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_parameters_test {
 
 namespace {
 
@@ -48,10 +48,10 @@ TEST_CASE("parameter_count adds up all elements, and the summary shows them for 
   CHECK(parameter_count(all) == 3 + 3 + 12 + 4 + 12 + 3);
   CHECK(parameter_count({}) == 0);
   const std::string summary = parameter_summary(all);
-  CHECK(contains(summary, "ff.inner.w  [3, 4]                  12\n"));
-  CHECK(contains(summary, "norm.gain   [3]                      3\n"));
-  CHECK(contains(summary, "total                               37\n"));
-  CHECK(contains(parameter_summary({}), "total"));
+  CHECK(holds(summary, "ff.inner.w  [3, 4]                  12\n"));
+  CHECK(holds(summary, "norm.gain   [3]                      3\n"));
+  CHECK(holds(summary, "total                               37\n"));
+  CHECK(holds(parameter_summary({}), "total"));
 }
 
 TEST_CASE("Gradients add up over backward calls until they are cleared") {
@@ -102,3 +102,5 @@ TEST_CASE("value_for_update of a parameter with gaps gives contiguous numbers, a
   value_for_update(repeated).set_in_place({0}, 7);
   CHECK(repeated.value().to_vector() == std::vector<Real>{7, 2, 2});
 }
+
+}  // namespace segue::nn_parameters_test

@@ -1,4 +1,4 @@
-#include "nn/safetensors.hpp"
+#include "nn/tools/safetensors.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -12,9 +12,10 @@
 #include <iterator>
 #include <limits>
 
-#include "nn/json.hpp"
+#include "nn/tools/json.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::nn_safetensors_test {
 
 namespace {
 
@@ -60,11 +61,6 @@ std::string entry(const std::string& dtype, const std::string& shape, const std:
 }
 std::string error_of_entry(const std::string& dtype, const std::string& shape, const std::string& offsets) {
   return error_of(file_of(entry(dtype, shape, offsets), std::string(8, '\1')));
-}
-
-bool same_bits(const Tensor& x, const Tensor& y) {
-  const std::vector<Real> a = x.to_vector(), b = y.to_vector();
-  return x.shape() == y.shape() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
 }
 
 SafeTensors sample() {
@@ -489,3 +485,5 @@ TEST_CASE("bfloat16 rounds to the nearest, ties to even, and keeps NaN") {
   CHECK(std::isnan(bfloat16_to_float(float_to_bfloat16(std::bit_cast<float>(0x7fffffffu)))));
   CHECK(std::isnan(bfloat16_to_float(float_to_bfloat16(std::bit_cast<float>(0xff800001u)))));
 }
+
+}  // namespace segue::nn_safetensors_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::nn_schedule_test {
 
 namespace {
 
@@ -95,11 +95,13 @@ TEST_CASE("Step 0, a negative warm-up, and a warm-up beyond the total are errors
   CHECK_THROWS_AS(warm_up_cosine(1, -1, 10, 1), ValueError);
   CHECK_THROWS_AS(warm_up_inverse_sqrt(0, 2, 1), ValueError);
   const auto line = Where::current().line() + 1;
-  const std::string message = message_of<ValueError>([] { warm_up_cosine(1, 11, 10, 1); });
-  CHECK(contains(message, "warm-up 11 lies within the total 10"));
-  CHECK(contains(message, "schedule_test.cpp:" + std::to_string(line)));
+  const std::string message = thrown_by<ValueError>([] { warm_up_cosine(1, 11, 10, 1); });
+  CHECK(holds(message, "warm-up 11 lies within the total 10"));
+  CHECK(holds(message, "schedule_test.cpp:" + std::to_string(line)));
   const auto next = Where::current().line() + 1;
-  const std::string second = message_of<ValueError>([] { warm_up_inverse_sqrt(3, 0, 1); });
-  CHECK(contains(second, "step 3 and warm-up 0"));
-  CHECK(contains(second, "schedule_test.cpp:" + std::to_string(next)));
+  const std::string second = thrown_by<ValueError>([] { warm_up_inverse_sqrt(3, 0, 1); });
+  CHECK(holds(second, "step 3 and warm-up 0"));
+  CHECK(holds(second, "schedule_test.cpp:" + std::to_string(next)));
 }
+
+}  // namespace segue::nn_schedule_test

@@ -4,28 +4,22 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "autograd/arithmetic.hpp"
-#include "autograd/gradient_check.hpp"
 #include "autograd/reductions.hpp"
 #include "autograd/shaping.hpp"
+#include "autograd/tools/gradient_check.hpp"
 #include "tensor/random.hpp"
+#include "tests/support/tensors.hpp"
 
 namespace segue {
 
 inline Tensor random_tensor(const Shape& shape, Real low = -1, Real high = 1, std::uint64_t seed = 7) {
   return Random(seed).uniform(shape, low, high);
-}
-
-inline bool same_bits(const Tensor& a, const Tensor& b) {
-  if (!(a.shape() == b.shape())) return false;
-  const Tensor x = a.contiguous(), y = b.contiguous();
-  return a.size() == 0 || std::memcmp(x.data(), y.data(), static_cast<std::size_t>(a.size()) * sizeof(Real)) == 0;
 }
 
 /// Same shape, and every element within `tolerance` of the expected one, relative to numbers above 1.
@@ -42,7 +36,7 @@ inline void check_close(const Tensor& got, const Tensor& expected,
 
 /// The message of the ErrorType that f throws, or nothing when it throws none.
 template <class ErrorType, class F>
-std::string message_of(const F& f) {
+std::string thrown_by(const F& f) {
   try {
     f();
   } catch (const ErrorType& error) {
@@ -50,8 +44,6 @@ std::string message_of(const F& f) {
   }
   return "";
 }
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// How an input of some shape is cut out of a parameter: as it is, as its transpose, as a window into it.
 enum class View { plain, transposed, window };

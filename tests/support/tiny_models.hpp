@@ -9,6 +9,7 @@
 #include "tensor/indexing.hpp"
 #include "tests/support/random_inputs.hpp"
 #include "xl/model.hpp"
+#include "xl/tools/config_metadata.hpp"
 
 namespace segue {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_elementwise_test {
 
 namespace {
 
@@ -206,3 +206,5 @@ TEST_CASE("a source that does not broadcast to the target is an error and change
   CHECK(holds(message, "[2, 3]"));
   CHECK(same_bits(x, Tensor::full({3}, 1)));
 }
+
+}  // namespace segue::tensor_elementwise_test

@@ -1,9 +1,9 @@
 // Token ids, looking elements up by them, adding back to them, and joining tensors.
 #include "tensor/indexing.hpp"
 
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_indexing_test {
 
 namespace {
 
@@ -168,6 +168,8 @@ TEST_CASE("parts that do not fit together are a shape error with both shapes") {
   CHECK(holds(message, "[3, 4]"));
   CHECK_THROWS_AS(concat({x, Tensor::zeros({2})}, 0), ShapeError);
   CHECK_THROWS_AS(concat({x, x}, 2), RangeError);
-  CHECK_THROWS_AS(concat({}, 0), ShapeError);
+  CHECK_THROWS_AS(concat(std::vector<Tensor>(), 0), ShapeError);
   CHECK_THROWS_AS(concat({Tensor::scalar(1)}, 0), ShapeError);
 }
+
+}  // namespace segue::tensor_indexing_test

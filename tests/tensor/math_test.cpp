@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-using namespace segue;
+namespace segue::tensor_math_test {
 
 namespace {
 
@@ -300,3 +300,5 @@ TEST_CASE("in the portable build every result has its recorded bits") {
   CHECK(hash_of<double>([](double x) { return math::pow(x, 7.0); }) == 0xeafcd4fc54f12ab5);
 }
 #endif
+
+}  // namespace segue::tensor_math_test

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/parallel.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_matmul_test {
 
 namespace {
 
@@ -50,12 +50,6 @@ Tensor random_view(const Shape& shape) {
   }
 }
 
-bool same_bits(const Tensor& a, const Tensor& b) {
-  if (!(a.shape() == b.shape())) return false;
-  const Tensor x = a.contiguous(), y = b.contiguous();
-  return a.size() == 0 || std::memcmp(x.data(), y.data(), static_cast<std::size_t>(a.size()) * sizeof(Real)) == 0;
-}
-
 // Portable builds round every product, so both ways give the same bits; elsewhere one of them may fuse and the other
 // not.
 void check_like_plain(const Tensor& x, const Tensor& y) {
@@ -72,14 +66,6 @@ void check_like_plain(const Tensor& x, const Tensor& y) {
   CHECK(worst <= 4 * depth * std::numeric_limits<Real>::epsilon() * 4);
 #endif
 }
-
-struct Threads {
-  explicit Threads(int count) { set_thread_count(count); }
-  ~Threads() { set_thread_count(before); }
-  Threads(const Threads&) = delete;
-  Threads& operator=(const Threads&) = delete;
-  int before = thread_count();
-};
 
 }  // namespace
 
@@ -220,3 +206,5 @@ TEST_CASE("matmul refuses shapes that do not fit and names both") {
   CHECK_THROWS_AS(matmul(Tensor::zeros({3}), x), ShapeError);
   CHECK_THROWS_AS(matmul(Tensor::zeros({2, 5, 3}), Tensor::zeros({3, 3, 4})), ShapeError);
 }
+
+}  // namespace segue::tensor_matmul_test

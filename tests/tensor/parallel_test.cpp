@@ -12,9 +12,9 @@
 #include "tensor/indexing.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/softmax.hpp"
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_parallel_test {
 
 namespace {
 
@@ -232,3 +232,5 @@ TEST_CASE("every operation gives the same bits for 1, 2 and 5 threads") {
     }
   }
 }
+
+}  // namespace segue::tensor_parallel_test

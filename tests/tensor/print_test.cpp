@@ -1,12 +1,12 @@
 // What tensors, tokens and shapes look like when printed.
-#include "tensor/print.hpp"
+#include "tensor/tools/print.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_print_test {
 
 TEST_CASE("a tensor prints its shape and then its rows, four digits each") {
   const Tensor x({2, 3}, {1, Real(2.5), -3, Real(0.123456), 1000000, 0});
@@ -70,3 +70,5 @@ TEST_CASE("fmt prints shapes, tensors and tokens") {
   CHECK(fmt::format("{}", Tensor::scalar(1)) == to_string(Tensor::scalar(1)));
   CHECK(fmt::format("{}", Tokens({1}, {4})) == "Tokens [1]\n[   4]");
 }
+
+}  // namespace segue::tensor_print_test

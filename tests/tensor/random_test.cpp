@@ -8,9 +8,9 @@
 #include <map>
 #include <numbers>
 
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_random_test {
 
 TEST_CASE("the generator is the one of the standard") {
   // [rand.predef]: the 10000th number of mt19937_64 from its default seed 5489 is 9981545732273789042.
@@ -178,3 +178,5 @@ TEST_CASE("the state does not depend on how the user's country writes numbers") 
   CHECK(grouped == state);
   CHECK(other.state() == state);
 }
+
+}  // namespace segue::tensor_random_test

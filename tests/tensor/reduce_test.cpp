@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_reduce_test {
 
 namespace {
 
@@ -205,3 +205,5 @@ TEST_CASE("kept_shape, reduced_count and all_axes describe a reduction") {
   CHECK(all_axes(Tensor::zeros({2, 3, 4})) == Axes{0, 1, 2});
   CHECK(all_axes(Tensor::scalar(1)).empty());
 }
+
+}  // namespace segue::tensor_reduce_test

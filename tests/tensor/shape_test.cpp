@@ -3,9 +3,9 @@
 
 #include <limits>
 
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_shape_test {
 
 TEST_CASE("a shape knows its lengths, its rank and how many elements it counts") {
   const Shape shape{2, 3, 4};
@@ -109,3 +109,5 @@ TEST_CASE("a location shows the file with its folder only, and the line") {
   CHECK(short_location(where) == "tensor/shape_test.cpp:" + std::to_string(where.line()));
   CHECK(located("no", where) == "no (at " + short_location(where) + ")");
 }
+
+}  // namespace segue::tensor_shape_test

@@ -6,9 +6,9 @@
 
 #include "tensor/elementwise.hpp"
 #include "tensor/reduce.hpp"
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_softmax_test {
 
 namespace {
 
@@ -165,3 +165,4 @@ TEST_CASE("wrong axes and a gradient of another shape are errors at the caller's
   message_of<ShapeError>([&] { log_softmax_backward(x, dz, 0); });
 }
 
+}  // namespace segue::tensor_softmax_test

@@ -6,9 +6,9 @@
 #include <new>
 #include <thread>
 
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_storage_test {
 
 TEST_CASE("bytes are counted while a tensor or one of its views lives") {
   const std::size_t before = tensor_bytes();
@@ -86,3 +86,5 @@ TEST_CASE("a tensor made on one thread may die on another") {
   std::thread([x = std::move(here)]() mutable { x = Tensor(); }).join();
   CHECK(tensor_bytes() == before);
 }
+
+}  // namespace segue::tensor_storage_test

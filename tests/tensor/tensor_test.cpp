@@ -2,9 +2,9 @@
 #include "tensor/tensor.hpp"
 
 #include "tensor/elementwise.hpp"
-#include "tests/tensor/samples.hpp"
+#include "tests/support/tensors.hpp"
 
-using namespace segue;
+namespace segue::tensor_tensor_test {
 
 TEST_CASE("a new tensor holds what it was made from") {
   CHECK(Tensor({2, 2}, {1, 2, 3, 4}).at({1, 0}) == 3);
@@ -247,3 +247,5 @@ TEST_CASE("a broadcast view refuses to be written into") {
   alone.fill_in_place(2);
   CHECK(x.at({2}) == 2);
 }
+
+}  // namespace segue::tensor_tensor_test

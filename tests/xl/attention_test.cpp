@@ -7,7 +7,7 @@
 #include "tests/support/tiny_models.hpp"
 #include "xl/sinusoids.hpp"
 
-using namespace segue;
+namespace segue::xl_attention_test {
 
 namespace {
 
@@ -217,3 +217,5 @@ TEST_CASE("Three queries behind two positions with a window of five: nothing but
   const Tensor narrower = attention_mask(3, random_memory(tiny_config(), 1, 2, 5), 2);
   CHECK(narrower.to_vector() == std::vector<Real>{1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 0, 0});
 }
+
+}  // namespace segue::xl_attention_test

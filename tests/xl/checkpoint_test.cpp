@@ -1,4 +1,4 @@
-#include "xl/checkpoint.hpp"
+#include "xl/tools/checkpoint.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,10 +8,10 @@
 #include <functional>
 #include <iterator>
 
-#include "nn/safetensors.hpp"
+#include "nn/tools/safetensors.hpp"
 #include "tests/support/tiny_models.hpp"
 
-using namespace segue;
+namespace segue::xl_checkpoint_test {
 
 namespace {
 
@@ -148,7 +148,7 @@ TEST_CASE("A model can be loaded from the file of a run, but no run from the fil
   TransformerXL loaded = load_model(file.path);
   CHECK(same_bits(parameter_values(loaded), parameter_values(run.model)));
   save_model(file.path, run.model);
-  CHECK(contains(message_of<FileError>([&] { run.load(file.path); }), "training."));
+  CHECK(holds(thrown_by<FileError>([&] { run.load(file.path); }), "training."));
 }
 
 TEST_CASE("A missing, extra or misshapen parameter is an error that names it") {
@@ -158,26 +158,26 @@ TEST_CASE("A missing, extra or misshapen parameter is an error that names it") {
   const SafeTensors content = read_safetensors(file.path);
   const auto error_after = [&](const std::function<void(SafeTensors&)>& change) {
     write_changed(file.path, content, change);
-    return message_of<FileError>([&] { load_model(file.path); });
+    return thrown_by<FileError>([&] { load_model(file.path); });
   };
   for (const Parameter& p : parameters(model)) {
     CAPTURE(p.name);
-    CHECK(contains(error_after([&](SafeTensors& c) { c.tensors.erase(p.name); }), p.name));
+    CHECK(holds(error_after([&](SafeTensors& c) { c.tensors.erase(p.name); }), p.name));
     const std::string misshapen = error_after([&](SafeTensors& c) {
       c.tensors[p.name] = Tensor::zeros({p.variable.value().size(), 1, 1});
     });
-    CHECK(contains(misshapen, p.name));
-    CHECK(contains(misshapen, "expected " + to_string(p.variable.shape())));
+    CHECK(holds(misshapen, p.name));
+    CHECK(holds(misshapen, "expected " + to_string(p.variable.shape())));
   }
-  CHECK(contains(error_after([](SafeTensors& c) { c.tensors["w_x"] = Tensor::zeros({1}); }), "w_x"));
-  CHECK(contains(error_after([](SafeTensors& c) { c.integers["w_i"] = Tokens({1}); }), "w_i"));
-  CHECK(contains(error_after([](SafeTensors& c) {
-                   c.tensors["output_weight"] = Tensor::zeros({7, 4});
-                 }),
-                 "output_weight"));
-  CHECK(contains(error_after([](SafeTensors& c) { c.metadata.erase("heads"); }), "heads"));
-  CHECK(contains(error_after([](SafeTensors& c) { c.metadata["width"] = "3"; }), "width"));
-  CHECK(contains(error_after([](SafeTensors& c) { c.metadata.clear(); }), "does not say"));
+  CHECK(holds(error_after([](SafeTensors& c) { c.tensors["w_x"] = Tensor::zeros({1}); }), "w_x"));
+  CHECK(holds(error_after([](SafeTensors& c) { c.integers["w_i"] = Tokens({1}); }), "w_i"));
+  CHECK(holds(error_after([](SafeTensors& c) {
+                c.tensors["output_weight"] = Tensor::zeros({7, 4});
+              }),
+              "output_weight"));
+  CHECK(holds(error_after([](SafeTensors& c) { c.metadata.erase("heads"); }), "heads"));
+  CHECK(holds(error_after([](SafeTensors& c) { c.metadata["width"] = "3"; }), "width"));
+  CHECK(holds(error_after([](SafeTensors& c) { c.metadata.clear(); }), "does not say"));
 }
 
 TEST_CASE("A small file whose metadata claims a giant model is an error before memory is asked for") {
@@ -188,7 +188,7 @@ TEST_CASE("A small file whose metadata claims a giant model is an error before m
   for (const char* name : {"vocabulary", "layers", "heads", "head_width", "width", "feed_forward_width"}) {
     write_changed(file.path, content, [&](SafeTensors& c) { c.metadata[name] = "1000000000"; });
     CAPTURE(name);
-    CHECK_FALSE(message_of<FileError>([&] { load_model(file.path); }).empty());
+    CHECK_FALSE(thrown_by<FileError>([&] { load_model(file.path); }).empty());
   }
 }
 
@@ -204,23 +204,23 @@ TEST_CASE("A run that cannot be taken up leaves model, optimiser and state as th
   const SafeTensors content = read_safetensors(file.path);
   const auto error_after = [&](const std::function<void(SafeTensors&)>& change) {
     write_changed(file.path, content, change);
-    const std::string message = message_of<FileError>([&] { run.load(file.path); });
+    const std::string message = thrown_by<FileError>([&] { run.load(file.path); });
     CHECK(same_bits(run.tensors(), before));
     CHECK(run.counters() == counters);
     return message;
   };
-  CHECK(contains(error_after([](SafeTensors& c) { c.metadata["clamp_length"] = "9"; }), "another config"));
-  CHECK(contains(error_after([](SafeTensors& c) { c.metadata.erase("random"); }), "random"));
-  CHECK(contains(error_after([](SafeTensors& c) { c.metadata["random"] = "1 2 x"; }), "random"));
+  CHECK(holds(error_after([](SafeTensors& c) { c.metadata["clamp_length"] = "9"; }), "another config"));
+  CHECK(holds(error_after([](SafeTensors& c) { c.metadata.erase("random"); }), "random"));
+  CHECK(holds(error_after([](SafeTensors& c) { c.metadata["random"] = "1 2 x"; }), "random"));
   const std::string last = saved.optimizer.parameters.back().name;
   for (const std::string& name :
        {last, "training.first_moment." + last, "training.second_moment." + last, std::string("training.memory.1")}) {
-    CHECK(contains(error_after([&](SafeTensors& c) { c.tensors.erase(name); }), name));
-    CHECK(contains(error_after([&](SafeTensors& c) { c.tensors[name] = Tensor::zeros({9, 9}); }), name));
+    CHECK(holds(error_after([&](SafeTensors& c) { c.tensors.erase(name); }), name));
+    CHECK(holds(error_after([&](SafeTensors& c) { c.tensors[name] = Tensor::zeros({9, 9}); }), name));
   }
   for (const char* name : {"training.counters", "training.visible"}) {
-    CHECK(contains(error_after([&](SafeTensors& c) { c.integers.erase(name); }), name));
-    CHECK(contains(error_after([&](SafeTensors& c) { c.integers[name] = Tokens({9}); }), name));
+    CHECK(holds(error_after([&](SafeTensors& c) { c.integers.erase(name); }), name));
+    CHECK(holds(error_after([&](SafeTensors& c) { c.integers[name] = Tokens({9}); }), name));
   }
   for (Index k = 0; k < 6; ++k) {  // step, optimiser's steps, position, limit, rows, length
     for (const Index wrong : {Index(-1), Index(1) << 60}) {
@@ -231,8 +231,7 @@ TEST_CASE("A run that cannot be taken up leaves model, optimiser and state as th
     }
   }
   for (const Index wrong : {Index(-1), Index(6)}) {
-    CHECK(
-        contains(error_after([&](SafeTensors& c) { c.integers["training.visible"][1] = wrong; }), "training.visible"));
+    CHECK(holds(error_after([&](SafeTensors& c) { c.integers["training.visible"][1] = wrong; }), "training.visible"));
   }
 }
 
@@ -265,3 +264,5 @@ TEST_CASE("Saving keeps the old file when the new one cannot be written, and equ
   CHECK_THROWS_AS(run.save(file.path / "below_a_file"), FileError);
   CHECK(bytes_of(file.path) == bytes);
 }
+
+}  // namespace segue::xl_checkpoint_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/tiny_models.hpp"
 
-using namespace segue;
+namespace segue::xl_config_test {
 
 TEST_CASE("The default config makes sense, and so does every variant of a tiny one") {
   check(Config());
@@ -19,7 +19,7 @@ TEST_CASE("A number that makes no sense is named, with what it should be and wha
   const auto error_after = [](const std::function<void(Config&)>& change) {
     Config config;
     change(config);
-    return message_of<ValueError>([&] { check(config); });
+    return thrown_by<ValueError>([&] { check(config); });
   };
   const std::vector<std::pair<Index Config::*, const char*>> counts = {
       {&Config::vocabulary, "vocabulary"},
@@ -33,18 +33,18 @@ TEST_CASE("A number that makes no sense is named, with what it should be and wha
     for (const Index wrong : {Index(0), Index(-3), std::numeric_limits<Index>::max()}) {
       const std::string message = error_after([&, m = member](Config& c) { c.*m = wrong; });
       CAPTURE(message);
-      CHECK(contains(message, std::string("config: ") + name + " "));
-      CHECK(contains(message, "got " + std::to_string(wrong)));
-      CHECK(contains(message, "config_test.cpp"));
+      CHECK(holds(message, std::string("config: ") + name + " "));
+      CHECK(holds(message, "got " + std::to_string(wrong)));
+      CHECK(holds(message, "config_test.cpp"));
     }
   }
-  CHECK(contains(error_after([](Config& c) { c.memory_length = -1; }), "memory_length"));
-  CHECK(contains(error_after([](Config& c) { c.clamp_length = -1; }), "clamp_length"));
-  CHECK(contains(error_after([](Config& c) { c.dropout = 1; }), "dropout must be in [0, 1), got 1"));
-  CHECK(contains(error_after([](Config& c) { c.attention_dropout = Real(-0.5); }), "attention_dropout"));
-  CHECK(contains(error_after([](Config& c) { c.dropout = std::numeric_limits<Real>::quiet_NaN(); }), "dropout"));
-  CHECK(contains(error_after([](Config& c) { c.width = 31; }), "width must be even"));
-  CHECK(contains(error_after([](Config& c) { c.same_length = true, c.memory_length = 0; }), "same_length"));
+  CHECK(holds(error_after([](Config& c) { c.memory_length = -1; }), "memory_length"));
+  CHECK(holds(error_after([](Config& c) { c.clamp_length = -1; }), "clamp_length"));
+  CHECK(holds(error_after([](Config& c) { c.dropout = 1; }), "dropout must be in [0, 1), got 1"));
+  CHECK(holds(error_after([](Config& c) { c.attention_dropout = Real(-0.5); }), "attention_dropout"));
+  CHECK(holds(error_after([](Config& c) { c.dropout = std::numeric_limits<Real>::quiet_NaN(); }), "dropout"));
+  CHECK(holds(error_after([](Config& c) { c.width = 31; }), "width must be even"));
+  CHECK(holds(error_after([](Config& c) { c.same_length = true, c.memory_length = 0; }), "same_length"));
 }
 
 TEST_CASE("A config comes back from its metadata as it was") {
@@ -65,15 +65,17 @@ TEST_CASE("Metadata that is missing, malformed or makes no sense is an error tha
   for (const auto& [name, value] : metadata) {
     auto missing = metadata;
     missing.erase(name);
-    CHECK(contains(message_of<FileError>([&] { config_from_metadata(missing); }), name));
+    CHECK(holds(thrown_by<FileError>([&] { config_from_metadata(missing); }), name));
     for (const char* wrong : {"", "x", "1x", " 1", "1.5", "99999999999999999999", "-1000001"}) {
       if (value.size() == 1 && std::string(wrong) == "-1000001" &&
-          contains("pre_norm same_length tie_weights stop_memory_gradient", name))
+          holds("pre_norm same_length tie_weights stop_memory_gradient", name))
         continue;
       auto malformed = metadata;
       malformed[name] = wrong;
       CAPTURE(wrong);
-      CHECK(contains(message_of<FileError>([&] { config_from_metadata(malformed); }), name));
+      CHECK(holds(thrown_by<FileError>([&] { config_from_metadata(malformed); }), name));
     }
   }
 }
+
+}  // namespace segue::xl_config_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/tiny_models.hpp"
 
-using namespace segue;
+namespace segue::xl_evaluation_test {
 
 namespace {
 
@@ -97,3 +97,5 @@ TEST_CASE("A text with nothing to predict, a token outside the vocabulary and le
   CHECK_THROWS_AS(evaluate(model, random_text(9), 4, -1), ValueError);
   CHECK_THROWS_AS(evaluate(model, random_text(9), 4, 4, 0), ValueError);
 }
+
+}  // namespace segue::xl_evaluation_test

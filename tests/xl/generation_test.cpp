@@ -1,4 +1,4 @@
-#include "xl/generation.hpp"
+#include "xl/tools/generation.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/support/tiny_models.hpp"
 
-using namespace segue;
+namespace segue::xl_generation_test {
 
 namespace {
 
@@ -110,20 +110,20 @@ TEST_CASE("A token at -infinity is never drawn; logits of any size are") {
 TEST_CASE("Logits that are NaN, all -infinity, +infinity or none, and numbers without sense, are errors") {
   Random random(1);
   const auto error = [&](const std::vector<Real>& logits, const Sampling& sampling) {
-    return message_of<ValueError>([&] { sample(row(logits), sampling, random); });
+    return thrown_by<ValueError>([&] { sample(row(logits), sampling, random); });
   };
-  CHECK(contains(error({0, nan_value}, {}), "NaN"));
-  CHECK(contains(error({nan_value, 0}, {.temperature = 0}), "NaN"));
-  CHECK(contains(error({-infinity, -infinity}, {}), "2 logits whose largest is -inf"));
-  CHECK(contains(error({infinity, 0}, {}), "largest is inf"));
-  CHECK(contains(error({}, {}), "0 logits"));
-  CHECK(contains(error({0, 1}, {.temperature = -1}), "temperature -1"));
-  CHECK(contains(error({0, 1}, {.temperature = nan_value}), "temperature nan"));
-  CHECK(contains(error({0, 1}, {.temperature = infinity}), "temperature inf"));
-  CHECK(contains(error({0, 1}, {.top_k = -1}), "top_k -1"));
+  CHECK(holds(error({0, nan_value}, {}), "NaN"));
+  CHECK(holds(error({nan_value, 0}, {.temperature = 0}), "NaN"));
+  CHECK(holds(error({-infinity, -infinity}, {}), "2 logits whose largest is -inf"));
+  CHECK(holds(error({infinity, 0}, {}), "largest is inf"));
+  CHECK(holds(error({}, {}), "0 logits"));
+  CHECK(holds(error({0, 1}, {.temperature = -1}), "temperature -1"));
+  CHECK(holds(error({0, 1}, {.temperature = nan_value}), "temperature nan"));
+  CHECK(holds(error({0, 1}, {.temperature = infinity}), "temperature inf"));
+  CHECK(holds(error({0, 1}, {.top_k = -1}), "top_k -1"));
   for (const Real wrong : {Real(0), Real(-0.5), Real(1.5), nan_value})
-    CHECK(contains(error({0, 1}, {.top_p = wrong}), "top_p"));
-  CHECK(contains(error({0, 1}, {.top_p = 0}), "generation_test.cpp"));
+    CHECK(holds(error({0, 1}, {.top_p = wrong}), "top_p"));
+  CHECK(holds(error({0, 1}, {.top_p = 0}), "generation_test.cpp"));
 }
 
 TEST_CASE("Reading all at once, in pieces or one by one predicts what one long pass predicts") {
@@ -169,7 +169,7 @@ TEST_CASE("Without a prompt there is nothing to go on from, and a token outside 
   const TransformerXL model = random_model(tiny_config());
   Generator generator(model, 8);
   Random random(1);
-  CHECK(contains(message_of<ValueError>([&] { generator.next({}, random); }), "prompt"));
+  CHECK(holds(thrown_by<ValueError>([&] { generator.next({}, random); }), "prompt"));
   generator.read({});
   CHECK_THROWS_AS(generator.next({}, random), ValueError);
   CHECK_THROWS_AS(Generator(model, -1), ValueError);
@@ -194,3 +194,5 @@ TEST_CASE("A generator keeps no graph") {
   for (int n = 0; n < 20; ++n) generator.read({1, 2, 3, 4, 5});
   CHECK(live_node_count() == before);
 }
+
+}  // namespace segue::xl_generation_test

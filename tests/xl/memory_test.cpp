@@ -6,7 +6,7 @@
 
 #include "tests/support/tiny_models.hpp"
 
-using namespace segue;
+namespace segue::xl_memory_test {
 
 namespace {
 
@@ -51,11 +51,11 @@ TEST_CASE("The gradient ends at the memory, or runs on to old memory and segment
 
 TEST_CASE("Old memory and segment of other batch or width do not fit") {
   const auto update = [](const Shape& old, const Shape& hidden) {
-    return message_of<ShapeError>(
+    return thrown_by<ShapeError>(
         [&] { update_memory(Variable(Tensor::zeros(old)), Variable(Tensor::zeros(hidden)), 4); });
   };
-  CHECK(contains(update({10, 2, 3}, {2, 2, 3}), "[10, 2, 3]"));
-  CHECK(contains(update({2, 2, 3}, {2, 2, 4}), "[2, 2, 4]"));
+  CHECK(holds(update({10, 2, 3}, {2, 2, 3}), "[10, 2, 3]"));
+  CHECK(holds(update({2, 2, 3}, {2, 2, 4}), "[2, 2, 4]"));
   CHECK(update({2, 2, 3}, {2, 2, 3}).empty());
 }
 
@@ -67,8 +67,8 @@ TEST_CASE("An empty memory has a state of no positions for each layer, as wide a
   CHECK(memory.batch() == 3);
   CHECK(memory.length() == 0);
   CHECK(memory.limit == 8);
-  CHECK(contains(message_of<ValueError>([&] { empty_memory(config, 0, 8); }), "0 rows of up to 8"));
-  CHECK(contains(message_of<ValueError>([&] { empty_memory(config, 1, -1); }), "1 rows of up to -1"));
+  CHECK(holds(thrown_by<ValueError>([&] { empty_memory(config, 0, 8); }), "0 rows of up to 8"));
+  CHECK(holds(thrown_by<ValueError>([&] { empty_memory(config, 1, -1); }), "1 rows of up to -1"));
 }
 
 TEST_CASE("The memory grows by a segment up to its limit and never beyond") {
@@ -140,6 +140,8 @@ TEST_CASE("What is visible after a reset grows with the segments until the memor
 
 TEST_CASE("Resetting a row that is not there is an error") {
   const Memory memory = empty_memory(tiny_config(), 3, 4);
-  CHECK(contains(message_of<RangeError>([&] { reset_rows(memory, {0, 3}); }), "row 3 of 3"));
-  CHECK(contains(message_of<RangeError>([&] { reset_rows(memory, {-1}); }), "row -1 of 3"));
+  CHECK(holds(thrown_by<RangeError>([&] { reset_rows(memory, {0, 3}); }), "row 3 of 3"));
+  CHECK(holds(thrown_by<RangeError>([&] { reset_rows(memory, {-1}); }), "row -1 of 3"));
 }
+
+}  // namespace segue::xl_memory_test

@@ -10,7 +10,7 @@
 #include "tests/support/tiny_models.hpp"
 #include "xl/sinusoids.hpp"
 
-using namespace segue;
+namespace segue::xl_model_test {
 
 namespace {
 
@@ -172,22 +172,24 @@ TEST_CASE("Tokens that do not fit the memory or the vocabulary, and a config wit
   const TransformerXL model = random_model(tiny_config());
   const Memory memory = empty_memory(model.config, 2, 5);
   const auto error = [&](const Tokens& tokens, const Memory& m) {
-    return message_of<ShapeError>([&] { model(tokens, m, Mode::evaluate()); });
+    return thrown_by<ShapeError>([&] { model(tokens, m, Mode::evaluate()); });
   };
-  CHECK(contains(error(Tokens({10, 4}), memory), "tokens [10, 4] with a memory of 2 rows"));
-  CHECK(contains(error(Tokens({4}), memory), "expected [2, T]"));
-  CHECK(contains(error(Tokens({2, 4}), Memory()), "0 rows"));
+  CHECK(holds(error(Tokens({10, 4}), memory), "tokens [10, 4] with a memory of 2 rows"));
+  CHECK(holds(error(Tokens({4}), memory), "expected [2, T]"));
+  CHECK(holds(error(Tokens({2, 4}), Memory()), "0 rows"));
   Config config = tiny_config();
   config.layers = 3;
-  CHECK(contains(error(Tokens({2, 4}), empty_memory(config, 2, 5)), "3 layers"));
+  CHECK(holds(error(Tokens({2, 4}), empty_memory(config, 2, 5)), "3 layers"));
   config = tiny_config();
   config.width = 6;
-  CHECK(contains(error(Tokens({2, 4}), empty_memory(config, 2, 5)), "[2, 0, 6]"));
+  CHECK(holds(error(Tokens({2, 4}), empty_memory(config, 2, 5)), "[2, 0, 6]"));
   for (const Index wrong : {Index(7), Index(-1), Index(-100)}) {
     const Tokens tokens({2, 1}, {0, wrong});
-    CHECK(contains(message_of<RangeError>([&] { model(tokens, memory, Mode::evaluate()); }), std::to_string(wrong)));
+    CHECK(holds(thrown_by<RangeError>([&] { model(tokens, memory, Mode::evaluate()); }), std::to_string(wrong)));
   }
   config.heads = 0;
   Random random(1);
-  CHECK(contains(message_of<ValueError>([&] { TransformerXL(config, random); }), "heads"));
+  CHECK(holds(thrown_by<ValueError>([&] { TransformerXL(config, random); }), "heads"));
 }
+
+}  // namespace segue::xl_model_test

@@ -10,7 +10,7 @@
 #include "nn/loss.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::xl_periodic_copy_test {
 
 namespace {
 
@@ -102,10 +102,12 @@ TEST_CASE("The best loss is the entropy counted over all blocks, given the token
 TEST_CASE("A length below 1 is an error") {
   Random random(1);
   constexpr Index huge = std::numeric_limits<Index>::max();
-  CHECK(contains(message_of<ValueError>([&] { PeriodicCopy(0, 2, 1, 4, 2, random); }), "period 0"));
+  CHECK(holds(thrown_by<ValueError>([&] { PeriodicCopy(0, 2, 1, 4, 2, random); }), "period 0"));
   CHECK_THROWS_AS(PeriodicCopy(3, 0, 1, 4, 2, random), ValueError);
   CHECK_THROWS_AS(PeriodicCopy(3, 2, 0, 4, 2, random), ValueError);
   CHECK_THROWS_AS(PeriodicCopy(3, 2, 1, 0, 2, random), ValueError);
   CHECK_THROWS_AS(PeriodicCopy(3, 2, 1, 4, 0, random), ValueError);
   CHECK_THROWS_AS(PeriodicCopy(3, 2, 1, huge, huge, random), ValueError);
 }
+
+}  // namespace segue::xl_periodic_copy_test

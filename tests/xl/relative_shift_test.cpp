@@ -6,7 +6,7 @@
 #include "tests/support/random_inputs.hpp"
 #include "xl/sinusoids.hpp"
 
-using namespace segue;
+namespace segue::xl_relative_shift_test {
 
 namespace {
 
@@ -85,7 +85,9 @@ TEST_CASE("The gradient of the shift is that of central differences") {
 TEST_CASE("More queries than keys, or no two axes, is an error that shows the shape") {
   for (const Shape& shape : {Shape{4, 3}, Shape{2, 1, 0}, Shape{3}, Shape{}}) {
     const std::string shown = "got " + to_string(shape);
-    CHECK(contains(message_of<ShapeError>([&] { relative_shift(Variable(Tensor::zeros(shape))); }), shown));
-    CHECK(contains(message_of<ShapeError>([&] { relative_shift_by_index(Tensor::zeros(shape)); }), shown));
+    CHECK(holds(thrown_by<ShapeError>([&] { relative_shift(Variable(Tensor::zeros(shape))); }), shown));
+    CHECK(holds(thrown_by<ShapeError>([&] { relative_shift_by_index(Tensor::zeros(shape)); }), shown));
   }
 }
+
+}  // namespace segue::xl_relative_shift_test

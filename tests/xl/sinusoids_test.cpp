@@ -6,7 +6,7 @@
 
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::xl_sinusoids_test {
 
 TEST_CASE("A row is the sines and then the cosines of its position at falling frequencies") {
   const std::vector<Index> positions = {0, 1, 7, 1000, -3};
@@ -39,6 +39,8 @@ TEST_CASE("The encoding of a distance does not depend on how many there are") {
 
 TEST_CASE("A width that is odd or not above 0 is an error") {
   for (const Index D : {3, 1, 0, -2}) {
-    CHECK(contains(message_of<ValueError>([&] { sinusoids({0}, D); }), "got " + std::to_string(D)));
+    CHECK(holds(thrown_by<ValueError>([&] { sinusoids({0}, D); }), "got " + std::to_string(D)));
   }
 }
+
+}  // namespace segue::xl_sinusoids_test

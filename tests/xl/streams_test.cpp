@@ -9,7 +9,7 @@
 #include "nn/loss.hpp"
 #include "tests/support/random_inputs.hpp"
 
-using namespace segue;
+namespace segue::xl_streams_test {
 
 namespace {
 
@@ -105,28 +105,30 @@ TEST_CASE("A stream taken up at a position goes on as the one that stopped there
     CHECK(a.targets == b.targets);
     CHECK(a.resets == b.resets);
   }
-  CHECK(contains(message_of<RangeError>([&] { streams.seek(streams.segments()); }), "outside 0 .. 8"));
+  CHECK(holds(thrown_by<RangeError>([&] { streams.seek(streams.segments()); }), "outside 0 .. 8"));
   CHECK_THROWS_AS(streams.seek(-1), RangeError);
 }
 
 TEST_CASE("A text too short for one batch is an error with both lengths") {
   const auto error = [](Index size, Index B, Index T, Tail tail) {
-    return message_of<ValueError>([&] { Streams(counting(size), B, T, tail); });
+    return thrown_by<ValueError>([&] { Streams(counting(size), B, T, tail); });
   };
   const std::string message = error(24, 3, 8, Tail::drop);
-  CHECK(contains(message, "at least 25"));
-  CHECK(contains(message, "has 24"));
+  CHECK(holds(message, "at least 25"));
+  CHECK(holds(message, "has 24"));
   CHECK(error(25, 3, 8, Tail::drop).empty());
   for (const Index size : {0, 1}) {
-    CHECK(contains(error(size, 3, 8, Tail::keep), "at least 2"));
-    CHECK(contains(error(size, 3, 8, Tail::keep), "has " + std::to_string(size)));
+    CHECK(holds(error(size, 3, 8, Tail::keep), "at least 2"));
+    CHECK(holds(error(size, 3, 8, Tail::keep), "has " + std::to_string(size)));
   }
   CHECK(error(2, 3, 8, Tail::keep).empty());
-  CHECK(contains(error(9, 0, 8, Tail::keep), "0 rows of 8"));
-  CHECK(contains(error(9, 3, -1, Tail::keep), "3 rows of -1"));
+  CHECK(holds(error(9, 0, 8, Tail::keep), "0 rows of 8"));
+  CHECK(holds(error(9, 3, -1, Tail::keep), "3 rows of -1"));
   constexpr Index huge = std::numeric_limits<Index>::max();
   for (const Tail tail : {Tail::drop, Tail::keep}) {
     CHECK_FALSE(error(9, huge, huge, tail).empty());
     CHECK_FALSE(error(9, huge, 1, tail).empty());
   }
 }
+
+}  // namespace segue::xl_streams_test

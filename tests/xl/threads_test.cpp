@@ -5,7 +5,7 @@
 #include "tests/support/tiny_models.hpp"
 #include "xl/training.hpp"
 
-using namespace segue;
+namespace segue::xl_threads_test {
 
 namespace {
 
@@ -54,3 +54,5 @@ TEST_CASE("The same seed trains to the same bits with 1, 2 and 5 threads, run af
   const std::vector<Tensor> alone = trained(1);
   for (const int threads : {1, 2, 5}) CHECK(same_bits(trained(threads), alone));
 }
+
+}  // namespace segue::xl_threads_test

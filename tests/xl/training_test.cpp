@@ -8,7 +8,7 @@
 #include "tests/support/tiny_models.hpp"
 #include "xl/tasks/periodic_copy.hpp"
 
-using namespace segue;
+namespace segue::xl_training_test {
 
 namespace {
 
@@ -182,13 +182,15 @@ TEST_CASE("A limit or a learning rate that is missing, and batches that do not f
   CHECK_THROWS_AS(trainer.train_to(1), ValueError);
   trainer.options.clip = 1;
   trainer.next = [] { return Batch{random_tokens(10, 3, 7), random_tokens(10, 3, 7), {}}; };
-  CHECK(contains(message_of<ShapeError>([&] { trainer.train_to(1); }), "[10, 3]"));
+  CHECK(holds(thrown_by<ShapeError>([&] { trainer.train_to(1); }), "[10, 3]"));
   trainer.next = [] { return Batch{random_tokens(2, 3, 7), random_tokens(2, 4, 7), {}}; };
   CHECK_THROWS_AS(trainer.train_to(1), ShapeError);
   trainer.next = [] { return Batch{random_tokens(2, 3, 7), random_tokens(2, 3, 7), {2}}; };
   CHECK_THROWS_AS(trainer.train_to(1), RangeError);
   trainer.options.learning_rate = nullptr;
-  CHECK(contains(message_of<ValueError>([&] { trainer.train_to(1); }), "learning rate"));
+  CHECK(holds(thrown_by<ValueError>([&] { trainer.train_to(1); }), "learning rate"));
   CHECK(same_bits(parameter_values(trainer.model), before));
   CHECK(trainer.state.step == 0);
 }
+
+}  // namespace segue::xl_training_test

@@ -6,7 +6,7 @@
 #include "autograd/backward.hpp"
 #include "tests/support/tiny_models.hpp"
 
-using namespace segue;
+namespace segue::xl_truths_test {
 
 namespace {
 
@@ -250,3 +250,5 @@ TEST_CASE("The graph has as many nodes after segment 300 as after segment 3, unl
   CHECK(nodes_after(true, 300) == 2);
   CHECK(nodes_after(false, 6) > nodes_after(false, 3) + 50);
 }
+
+}  // namespace segue::xl_truths_test

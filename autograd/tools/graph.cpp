@@ -1,4 +1,4 @@
-#include "autograd/graph.hpp"
+#include "autograd/tools/graph.hpp"
 
 #include <unordered_map>
 #include <unordered_set>

@@ -1,4 +1,4 @@
-#include "nn/safetensors.hpp"
+#include "nn/tools/safetensors.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "nn/json.hpp"
+#include "nn/tools/json.hpp"
 #include "tensor/fail.hpp"
 
 namespace segue {

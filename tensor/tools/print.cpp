@@ -1,4 +1,4 @@
-#include "tensor/print.hpp"
+#include "tensor/tools/print.hpp"
 
 #include <functional>
 

@@ -1,4 +1,4 @@
-#include "nn/json.hpp"
+#include "nn/tools/json.hpp"
 
 #include <algorithm>
 #include <charconv>

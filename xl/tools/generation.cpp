@@ -1,4 +1,4 @@
-#include "xl/generation.hpp"
+#include "xl/tools/generation.hpp"
 
 #include <algorithm>
 #include <cmath>

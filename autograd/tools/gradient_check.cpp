@@ -1,4 +1,4 @@
-#include "autograd/gradient_check.hpp"
+#include "autograd/tools/gradient_check.hpp"
 
 #include <algorithm>
 #include <cmath>

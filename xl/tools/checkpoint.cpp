@@ -1,11 +1,12 @@
-#include "xl/checkpoint.hpp"
+#include "xl/tools/checkpoint.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-#include "nn/safetensors.hpp"
+#include "nn/tools/safetensors.hpp"
 #include "tensor/fail.hpp"
+#include "xl/tools/config_metadata.hpp"
 
 namespace segue {
 namespace {
