@@ -28,8 +28,8 @@ struct Settings {
   std::vector<Index> memory_lengths = {0, 16, 32};
   Index period = 24, segment_length = 16, symbols = 16;
   Index layers = 2, heads = 2, width = 32;
-  Index steps = 600, batch = 16, rows = 64, seed = 1, threads = thread_count();
-  double learning_rate = 0.01;
+  Index steps = 600, batch = 32, rows = 64, seed = 1, threads = thread_count();
+  double learning_rate = 0.006;
   std::string out = "out";
 };
 

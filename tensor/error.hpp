@@ -1,4 +1,5 @@
-// What a caller can get wrong ends in one of these, with one sentence that says what was expected, what came, and where.
+// What a caller can get wrong ends in one of these, with one sentence that says what was expected, what came, and
+// where.
 #pragma once
 
 #include <source_location>

@@ -9,20 +9,20 @@
 
 namespace segue {
 
-inline constexpr Index elements_per_thread = 16384;  // fewer are not worth waking a thread for
+inline constexpr Index elements_per_thread = 131072;  // fewer are not worth waking a thread for
 
 /// Up to three tensors of one shape with neighbouring axes merged wherever all of them allow it, so that the common
 /// cases (contiguous, scalar against tensor, row against matrix) become one or two long loops.
 struct Loops {
-  Shape shape;                  // at least one axis
-  Strides strides[3];           // of each tensor, under `shape`
+  Shape shape;         // at least one axis
+  Strides strides[3];  // of each tensor, under `shape`
   Index row_length() const { return shape[shape.rank() - 1]; }
   Index step(int tensor) const { return strides[tensor][shape.rank() - 1]; }
   /// Where row number `row` (all axes but the last, in row-major order) starts in a tensor.
   Index row_offset(int tensor, Index row) const;
 };
-/// Where the rows start in each tensor, one row after the other: an odometer, since dividing for every row would cost more
-/// than a short row itself.
+/// Where the rows start in each tensor, one row after the other: an odometer, since dividing for every row would cost
+/// more than a short row itself.
 struct RowWalk {
   RowWalk(const Loops& loops, Index row);
   void next();
@@ -89,8 +89,8 @@ Tensor map(const char* op, const Tensor& x, const Tensor& y, Where where, const 
   return z;
 }
 
-/// A tensor that `x` may be overwritten from: y, or a copy where y overlaps x. Throws ShapeError unless y broadcasts to x,
-/// and ValueError when x is a broadcast view, in which one number would be written more than once.
+/// A tensor that `x` may be overwritten from: y, or a copy where y overlaps x. Throws ShapeError unless y broadcasts to
+/// x, and ValueError when x is a broadcast view, in which one number would be written more than once.
 Tensor source_for_writing(const Tensor& x, const Tensor& y, Where where);
 
 /// x[i] = f(x[i], y[i]); y broadcasts to x.

@@ -10,7 +10,7 @@
 namespace segue {
 namespace {
 
-constexpr Index products_per_thread = 100000;  // multiply-adds; fewer are not worth waking a thread for
+constexpr Index products_per_thread = 2000000;  // multiply-adds; fewer are not worth waking a thread for
 
 Shape leading_axes(const Shape& shape) { return Shape({shape.begin(), shape.end() - 2}); }
 

@@ -49,16 +49,18 @@ class Team {
   }
 
   void run(const Task& task) {
+    task_ = task;
+    error_ = nullptr;
+    unfinished_ = size();
     {
       const std::lock_guard lock(mutex_);
-      task_ = task;
-      unfinished_ = task.ranges - 1;
-      error_ = nullptr;
       ++generation_;
     }
-    wake_.notify_all();
+    if (asleep_ > 0) wake_.notify_all();
     run_guarded(0);
-    while (unfinished_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+    for (int spin = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spin) {
+      if (spin > spins) std::this_thread::yield();
+    }
     if (error_) std::rethrow_exception(error_);
   }
 
@@ -74,27 +76,34 @@ class Team {
     inside_parallel_for = false;
   }
 
+  // Every worker answers every task, also one that has fewer ranges than there are workers: so none can be late for it.
   void work(Index number, std::uint64_t seen) {
     while (true) {
-      for (int spin = 0; spin < 2000 && generation_.load(std::memory_order_acquire) == seen; ++spin) {
-      }
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return generation_ != seen; });
-        seen = generation_;
-        if (stopping_) return;
-        if (number >= task_.ranges) continue;
-      }
-      run_guarded(number);
+      wait_for_task(seen);
+      seen = generation_.load(std::memory_order_acquire);
+      if (stopping_) return;
+      if (number < task_.ranges) run_guarded(number);
       unfinished_.fetch_sub(1, std::memory_order_release);
     }
   }
 
+  void wait_for_task(std::uint64_t seen) {
+    for (int spin = 0; spin < spins; ++spin) {
+      if (generation_.load(std::memory_order_acquire) != seen) return;
+    }
+    std::unique_lock lock(mutex_);
+    ++asleep_;
+    wake_.wait(lock, [&] { return generation_ != seen; });
+    --asleep_;
+  }
+
+  static constexpr int spins = 50000;  // some 50 microseconds
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<std::uint64_t> generation_ = 0;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<int> asleep_ = 0;
   Task task_;
   std::atomic<Index> unfinished_ = 0;
   std::exception_ptr error_;

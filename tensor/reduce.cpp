@@ -66,7 +66,8 @@ Tensor reduce(const Tensor& x, const Axes& named_axes, bool keep, Real identity,
     if (order.reduced_lead) return combine_columns(out, in.data(), n, results, begin, end, identity, combine);
     for (Index k = begin; k < end; ++k) {
       const Real* row = in.data() + k * n;
-      out[k] = fold_row(n, identity, [row](Index i) { return row[i]; }, combine);
+      out[k] = fold_row(
+          n, identity, [row](Index i) { return row[i]; }, combine);
     }
   });
   return keep ? z.reshape(kept_shape(x.shape(), reduced), where) : z;
@@ -103,7 +104,8 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
 Tensor sum(const Tensor& x) { return sum(x, all_axes(x)); }
 
 Tensor max(const Tensor& x, const Axes& axes, bool keep, Where where) {
-  if (reduced_count(x.shape(), axes, where) == 0) fail<ShapeError>(where, "max: no elements along an axis of {}", x.shape());
+  if (reduced_count(x.shape(), axes, where) == 0)
+    fail<ShapeError>(where, "max: no elements along an axis of {}", x.shape());
   return reduce(x, axes, keep, -std::numeric_limits<Real>::infinity(), Larger(), where);
 }
 

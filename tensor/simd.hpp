@@ -5,7 +5,8 @@
 
 namespace segue {
 
-// A vector type wider than the registers of the machine is split by g++ through memory, so the width follows the target.
+// A vector type wider than the registers of the machine is split by g++ through memory, so the width follows the
+// target.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
 #elif defined(__AVX__)
