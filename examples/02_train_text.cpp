@@ -17,8 +17,8 @@
 #include "examples/support/progress.hpp"
 #include "nn/schedule.hpp"
 #include "tensor/parallel.hpp"
-#include "xl/evaluation.hpp"
 #include "xl/tools/checkpoint.hpp"
+#include "xl/tools/evaluation.hpp"
 
 using namespace segue;
 

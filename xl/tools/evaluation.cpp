@@ -1,4 +1,4 @@
-#include "xl/evaluation.hpp"
+#include "xl/tools/evaluation.hpp"
 
 #include <cmath>
 #include <numbers>
