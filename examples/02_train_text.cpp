@@ -62,8 +62,13 @@ double held_out_bits(const Settings& s, const TransformerXL& model, const std::v
   return evaluate(model, text, s.segment_length, model.config.memory_length, s.batch).bits();
 }
 
+struct Result {
+  double bits;  // per byte, held out
+  Index weights;
+};
+
 // Trains one model, saves it, and draws its held-out bits per byte into `curve`.
-double train_model(const Settings& s, Index M, const Split& split, Series& curve, Table& table) {
+Result train_model(const Settings& s, Index M, const Split& split, Series& curve, Table& table) {
   Config config;
   config.vocabulary = 256;
   config.layers = s.layers;
@@ -107,7 +112,7 @@ double train_model(const Settings& s, Index M, const Split& split, Series& curve
   const std::string name = M == 0 ? "train_text_vanilla" : "train_text";
   std::filesystem::create_directories(s.out);
   save_training(fmt::format("{}/{}.safetensors", s.out, name), model, optimizer, state, streams.position());
-  return bits;
+  return {bits, parameter_count(optimizer.parameters)};
 }
 
 void tell(const Settings& s) {
@@ -124,20 +129,22 @@ void tell(const Settings& s) {
   Table table({"memory_length", "step", "training_bits", "held_out_bits"});
   std::vector<Index> memory_lengths = {0};
   if (s.memory_length > 0) memory_lengths.push_back(s.memory_length);
-  std::vector<double> bits;
+  std::vector<Result> results;
   for (const Index M : memory_lengths) {
     if (interrupted()) break;
     chart.series.push_back({fmt::format("M = {}{}", M, M == 0 ? " (vanilla)" : ""), {}, {}});
-    bits.push_back(train_model(s, M, split, chart.series.back(), table));
+    results.push_back(train_model(s, M, split, chart.series.back(), table));
   }
   print(chart);
   fmt::print("\n");
-  for (std::size_t k = 0; k < bits.size(); ++k) {
-    fmt::print("  M = {:<4} {:.3f} bits per byte held out\n", memory_lengths[k], bits[k]);
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    fmt::print("  M = {:<4} {} weights: {:.3f} bits per byte held out\n", memory_lengths[k], results[k].weights,
+               results[k].bits);
   }
-  if (bits.size() == 2) {
-    fmt::print("\nWith memory {:.3f} bits per byte {}, at equal weights, segments and steps.\n",
-               std::abs(bits[0] - bits[1]), bits[1] < bits[0] ? "fewer" : "more");
+  if (results.size() == 2) {
+    const double gain = results[0].bits - results[1].bits;
+    fmt::print("\nWith memory {:.3f} bits per byte {}, at equal weights, segments and steps.\n", std::abs(gain),
+               gain > 0 ? "fewer" : "more");
   }
   write_csv(s.out + "/train_text.csv", table);
   write_svg(s.out + "/train_text.svg", chart);

@@ -2,8 +2,12 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include "tensor/real.hpp"
+#include <filesystem>
+
+#include "nn/tools/safetensors.hpp"
+#include "tensor/elementwise.hpp"
 
 using namespace segue;
 
@@ -18,4 +22,21 @@ TEST_CASE("recorded runs of the original agree to 1e-9 in logits, losses, memori
       CHECK(difference <= 1e-9);
     }
   }
+}
+
+TEST_CASE("a recording that was changed by a millionth is told apart") {
+  if (sizeof(Real) != sizeof(double)) return;
+  SafeTensors changed = read_safetensors(fmt::format("{}/base.safetensors", SEGUE_GOLDEN));
+  for (const char* name : {"segment1.logits", "segment2.loss", "segment0.memory_after.1", "segment2.grad.r_w_bias"}) {
+    Tensor& tensor = changed.tensors.at(name);
+    tensor = add(tensor, Real(1e-6));
+  }
+  const auto path = std::filesystem::temp_directory_path() / fmt::format("segue_changed_{}.safetensors", getpid());
+  write_safetensors(path, changed);
+  for (const auto& [kind, difference] : replay(path)) {
+    CAPTURE(kind);
+    CHECK(difference > 0.9e-6);
+    CHECK(difference < 1.1e-6);
+  }
+  std::filesystem::remove(path);
 }
