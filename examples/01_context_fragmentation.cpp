@@ -103,11 +103,11 @@ void print_summary(const Settings& s, Index M, const std::vector<double>& losses
   const Index unknown_positions = s.segment_length - known_positions;
   fmt::print("  M = {:<3} ", M);
   if (known_positions > 0) {
-    fmt::print(" in reach {:>2} to {:<2}: {:.3f} nats (best 0.000)", unknown_positions, s.segment_length - 1,
+    fmt::print(" in reach {:>2} to {:<2}: {:.3f} nats (theory 0.000)", unknown_positions, s.segment_length - 1,
                known / static_cast<double>(known_positions));
   }
   if (unknown_positions > 0) {
-    fmt::print(" out of reach {:>2} to {:<2}: {:.3f} nats (best {:.3f})", 0, unknown_positions - 1,
+    fmt::print(" out of reach {:>2} to {:<2}: {:.3f} nats (theory {:.3f})", 0, unknown_positions - 1,
                unknown / static_cast<double>(unknown_positions), std::log(static_cast<double>(s.symbols)));
   }
   fmt::print("\n");

@@ -62,24 +62,23 @@ Adam::Adam(std::vector<Parameter> p, AdamOptions o, Where where)
 
 void Adam::step(Real learning_rate) {
   const auto t = static_cast<double>(++steps);
-  const auto [beta1, beta2, epsilon, weight_decay] = options;
-  const Real correction1 = 1 / static_cast<Real>(1 - math::pow(static_cast<double>(beta1), t));
-  const Real correction2 = 1 / static_cast<Real>(1 - math::pow(static_cast<double>(beta2), t));
+  const Real b1 = options.beta1, b2 = options.beta2, decay = options.weight_decay, tiny = options.epsilon;
+  const Real correction1 = 1 / static_cast<Real>(1 - math::pow(static_cast<double>(b1), t));
+  const Real correction2 = 1 / static_cast<Real>(1 - math::pow(static_cast<double>(b2), t));
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     if (!parameters[k].variable.has_gradient()) continue;
     const Tensor gradient = parameters[k].variable.gradient().contiguous();
     Tensor value = value_for_update(parameters[k].variable);
     const Real* g = gradient.data();
     Real *x = value.data_in_place(), *m = first_moment[k].data_in_place(), *v = second_moment[k].data_in_place();
-    parallel_for(value.size(), elements_per_thread,
-                 [=, b1 = beta1, b2 = beta2, e = epsilon, decay = weight_decay](Index begin, Index end) {
-                   for (Index i = begin; i < end; ++i) {
-                     m[i] = b1 * m[i] + (1 - b1) * g[i];
-                     v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
-                     const Real update = m[i] * correction1 / (std::sqrt(v[i] * correction2) + e);
-                     x[i] -= learning_rate * (update + decay * x[i]);
-                   }
-                 });
+    parallel_for(value.size(), elements_per_thread, [=](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        m[i] = b1 * m[i] + (1 - b1) * g[i];
+        v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
+        const Real update = m[i] * correction1 / (std::sqrt(v[i] * correction2) + tiny);
+        x[i] -= learning_rate * (update + decay * x[i]);
+      }
+    });
   }
 }
 

@@ -21,6 +21,7 @@ struct AdamOptions {
 };
 
 /// Adam (Kingma and Ba 2015, algorithm 1) and AdamW. A parameter that is handed in twice is updated once.
+/// The bias correction counts the steps of all parameters together.
 struct Adam {
   explicit Adam(std::vector<Parameter> parameters, AdamOptions options = {}, Where where = Where::current());
   void step(Real learning_rate);

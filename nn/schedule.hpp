@@ -7,7 +7,7 @@
 namespace segue {
 
 /// Linear rise over `warm_up` steps, then half a cosine from `peak` down to `floor` at step `total`, and `floor` after
-/// it. Throws ValueError unless step >= 1 and 0 <= warm_up <= total.
+/// it; with warm_up = total, step `total` has the peak. Throws ValueError unless step >= 1 and 0 <= warm_up <= total.
 Real warm_up_cosine(Index step, Index warm_up, Index total, Real peak, Real floor = 0, Where where = Where::current());
 
 /// Linear rise over `warm_up` steps, then peak sqrt(warm_up / step) (Vaswani et al. 2017, section 5.3). Throws

@@ -46,6 +46,7 @@ class Tensor {
 
   /// The first element; the others lie at the strides.
   const Real* data() const { return storage_->data + offset_; }
+  /// The same for writing: from here on the storage counts as changed, which backward notices.
   Real* data_in_place() {
     ++storage_->version;
     return storage_->data + offset_;

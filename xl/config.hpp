@@ -20,7 +20,7 @@ struct Config {
   Real dropout = 0;                  // on states: embeddings, positions, sub-layers, output
   Real attention_dropout = 0;        // on attention weights
   bool pre_norm = false;             // layer norm before each sub-layer instead of behind it
-  bool same_length = false;          // a query sees distances 0 .. memory_length-1 only, whatever the cut
+  bool same_length = false;          // a query sees distances 0 .. limit-1 of the memory given, whatever the cut
   Index clamp_length = 0;            // longer distances count as this one; 0 is off
   bool tie_weights = true;           // the output weight is the embedding
   bool stop_memory_gradient = true;  // false lets gradients run through the memory, for a lesson on what happens then

@@ -35,6 +35,9 @@ Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, con
     fail<ShapeError>(where, "model: tokens {} with a memory of {} rows and {} layers; expected [{}, T] and {} layers",
                      tokens.shape, memory.batch(), memory.layers.size(), memory.batch(), layers.size());
   }
+  if (config.same_length && memory.limit == 0) {
+    fail<ValueError>(where, "model: same_length sees distances below the memory's limit, which is 0");
+  }
   const Index T = tokens.shape[1], K = memory.length() + T;
   const Variable R(distance_sinusoids(K, config.clamp_length, config.width, where), "R");
   const Index window = config.same_length ? memory.limit : 0;

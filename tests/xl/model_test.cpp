@@ -192,4 +192,12 @@ TEST_CASE("Tokens that do not fit the memory or the vocabulary, and a config wit
   CHECK(holds(thrown_by<ValueError>([&] { TransformerXL(config, random); }), "heads"));
 }
 
+TEST_CASE("a window of the memory's length needs a memory") {
+  Config config = tiny_config();
+  config.same_length = true;
+  const TransformerXL model = random_model(config);
+  const Memory none = empty_memory(config, 1, 0);
+  CHECK_THROWS_AS(model(random_tokens(1, 3, config.vocabulary), none, Mode::evaluate()), ValueError);
+}
+
 }  // namespace segue::xl_model_test

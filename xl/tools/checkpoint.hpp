@@ -15,7 +15,7 @@ void save_model(const std::filesystem::path& path, TransformerXL& model, Where w
 TransformerXL load_model(const std::filesystem::path& path, Where where = Where::current());
 
 /// The model and all that a run needs to go on as if it had never stopped: moments, step, memory, the state of `random`
-/// and the position in the streams.
+/// and the position in the streams. What it cannot keep is the graph behind a memory without stop-gradient.
 void save_training(const std::filesystem::path& path, TransformerXL& model, const Adam& optimizer,
                    const TrainingState& state, Index stream_position, Where where = Where::current());
 
