@@ -54,6 +54,7 @@ TransformerXL train_model(const Settings& s, Index M) {
   TrainingState state = {0, empty_memory(config, s.batch, M), Random(static_cast<std::uint64_t>(s.seed))};
 
   Progress progress(fmt::format("training with M = {}", M), s.steps);
+  double loss = std::nan("");  // of the latest step with targets: the first segments of a row may have none
   TrainingOptions options;
   options.steps = s.steps;
   options.clip = 1;
@@ -61,7 +62,8 @@ TransformerXL train_model(const Settings& s, Index M) {
     return warm_up_cosine(step, s.steps / 20, s.steps, static_cast<Real>(s.learning_rate));
   };
   options.report = [&](const StepReport& step) {
-    progress.update(step.step, fmt::format("loss {:.3f}", step.loss));
+    if (step.targets > 0) loss = step.loss;
+    progress.update(step.step, std::isnan(loss) ? "" : fmt::format("loss {:.3f}", loss));
     return !interrupted();
   };
   train(
@@ -114,6 +116,10 @@ void print_summary(const Settings& s, Index M, const std::vector<double>& losses
 }
 
 void tell(const Settings& s) {
+  if (s.width % (2 * s.heads) != 0) {
+    throw ArgumentError(fmt::format("width: expected a multiple of 2 heads = {}, got {}", 2 * s.heads, s.width));
+  }
+  make_folder(s.out);  // now, and not when hours of training have passed
   set_thread_count(static_cast<int>(s.threads));
   fmt::print(
       "Each row repeats a random block of P = {} symbols, cut into segments of T = {}.\n"

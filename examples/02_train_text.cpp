@@ -104,20 +104,30 @@ Result train_model(const Settings& s, Index M, const Split& split, Series& curve
       curve.x.push_back(static_cast<double>(step.step));
       curve.y.push_back(bits);
     }
-    progress.update(step.step, fmt::format("held out {:.3f} bits per byte", bits));
+    progress.update(step.step, curve.y.empty() ? "" : fmt::format("held out {:.3f} bits per byte", bits));
     return !last;
   };
   train(
       model, optimizer, state, [&] { return streams.next(); }, options);
   const std::string name = M == 0 ? "train_text_vanilla" : "train_text";
-  std::filesystem::create_directories(s.out);
   save_training(fmt::format("{}/{}.safetensors", s.out, name), model, optimizer, state, streams.position());
   return {bits, parameter_count(optimizer.parameters)};
 }
 
 void tell(const Settings& s) {
+  if (s.width % (2 * s.heads) != 0) {
+    throw ArgumentError(fmt::format("width: expected a multiple of 2 heads = {}, got {}", 2 * s.heads, s.width));
+  }
+  make_folder(s.out);  // now, and not when hours of training have passed
   set_thread_count(static_cast<int>(s.threads));
   const Split split = read_text(s);
+  const std::size_t needed = static_cast<std::size_t>(s.batch * s.segment_length) + 1;
+  if (split.training.size() < needed || split.held_out.size() < 2) {
+    throw ValueError(
+        fmt::format("the text is too short: {} bytes to train on and {} held out; batch={} segment_length={} "
+                    "need {} and 2",
+                    split.training.size(), split.held_out.size(), s.batch, s.segment_length, needed));
+  }
   fmt::print("{} bytes to train on, the last {} of the text held out. Segments of T = {} bytes, {} rows a step.\n\n",
              split.training.size(), split.held_out.size(), s.segment_length, s.batch);
 
@@ -135,6 +145,7 @@ void tell(const Settings& s) {
     chart.series.push_back({fmt::format("M = {}{}", M, M == 0 ? " (vanilla)" : ""), {}, {}});
     results.push_back(train_model(s, M, split, chart.series.back(), table));
   }
+  if (results.empty()) return;  // interrupted before anything was trained
   print(chart);
   fmt::print("\n");
   for (std::size_t k = 0; k < results.size(); ++k) {
@@ -151,7 +162,7 @@ void tell(const Settings& s) {
   fmt::print(
       "The picture is in {0}/train_text.svg, the numbers are in {0}/train_text.csv, the model is in "
       "{0}/{1}.safetensors.\n",
-      s.out, s.memory_length > 0 ? "train_text" : "train_text_vanilla");
+      s.out, results.size() == 2 ? "train_text" : "train_text_vanilla");
 }
 
 }  // namespace

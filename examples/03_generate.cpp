@@ -21,8 +21,10 @@ struct Settings {
 };
 
 void tell(const Settings& s) {
+  if (s.prompt.empty()) throw ArgumentError("prompt: expected at least one byte, got \"\"");
   set_thread_count(static_cast<int>(s.threads));
   const TransformerXL model = load_model(s.checkpoint);
+  if (model.config.vocabulary != 256) throw FileError(s.checkpoint + " holds no model of bytes");
   const Sampling sampling = {static_cast<Real>(s.temperature), s.top_k, static_cast<Real>(s.top_p)};
   Random random(static_cast<std::uint64_t>(s.seed));
 
@@ -31,7 +33,7 @@ void tell(const Settings& s) {
   fmt::print("{}", s.prompt);
   for (Index i = 0; i < s.length && !interrupted(); ++i) {
     fmt::print("{}", printable(generator.next(sampling, random)));
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0) throw FileError("cannot write to stdout");
   }
   fmt::print("\n");
 }
@@ -45,9 +47,9 @@ int main(int argc, char** argv) {
   arguments.add("prompt", s.prompt, "the text to continue, at least one byte");
   arguments.add("length", s.length, "bytes to write", 0);
   arguments.add("memory_length", s.memory_length, "memory M in bytes; -1 is that of the training", -1, 65536);
-  arguments.add("temperature", s.temperature, "0 takes the likeliest byte, 1 draws as the model predicts", 0.0);
+  arguments.add("temperature", s.temperature, "0 takes the likeliest byte, 1 draws as the model predicts", 0.0, 1e6);
   arguments.add("top_k", s.top_k, "draw from the k likeliest bytes only; 0 is off", 0);
-  arguments.add("top_p", s.top_p, "draw from the likeliest bytes with this probability together", positive, 1.0);
+  arguments.add("top_p", s.top_p, "draw from the likeliest bytes with this probability together", 1e-6, 1.0);
   arguments.add("seed", s.seed, "seed of the draws", 0);
   arguments.add("threads", s.threads, "threads", 1, 256);
   return run_lesson(arguments, argc, argv, [&] { tell(s); });

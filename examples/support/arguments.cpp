@@ -135,7 +135,7 @@ void Arguments::parse(const std::vector<std::string>& words) const {
     const auto argument =
         std::find_if(arguments_.begin(), arguments_.end(), [&](const Argument& a) { return a.name == name; });
     if (argument == arguments_.end()) {
-      throw ArgumentError(fmt::format("there is no argument \"{}\"{}; --help lists all", name, nearest(name)));
+      throw ArgumentError(fmt::format("there is no argument {:?}{}; --help lists all", name, nearest(name)));
     }
     if (equals == std::string::npos) {
       throw ArgumentError(fmt::format("{}: expected {}={}, with a value after \"=\"", name, name, argument->initial));
@@ -143,7 +143,7 @@ void Arguments::parse(const std::vector<std::string>& words) const {
     if (!seen.insert(name).second) throw ArgumentError(fmt::format("{} is given twice", name));
     const std::string value = word.substr(equals + 1);
     if (!argument->set(value)) {
-      throw ArgumentError(fmt::format("{}: expected {}, got \"{}\"", name, argument->expected, value));
+      throw ArgumentError(fmt::format("{}: expected {}, got {:?}", name, argument->expected, value));
     }
   }
 }

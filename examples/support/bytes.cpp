@@ -12,7 +12,13 @@ std::vector<Index> read_bytes(const std::filesystem::path& path, Where where) {
   if (!file || std::filesystem::is_directory(path)) {
     throw FileError(located(fmt::format("cannot read the file {}", path.string()), where));
   }
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  constexpr std::size_t most = std::size_t{1} << 28;  // a device may never end
+  std::string text;
+  for (std::istreambuf_iterator<char> byte(file), end; byte != end; ++byte) {
+    if (text.size() == most)
+      throw FileError(located(fmt::format("{} has more than {} bytes", path.string(), most), where));
+    text += *byte;
+  }
   if (file.bad()) throw FileError(located(fmt::format("reading {} failed", path.string()), where));
   return to_bytes(text);
 }

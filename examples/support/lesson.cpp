@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 
 #include "examples/support/interrupt.hpp"
 
@@ -28,6 +29,8 @@ int run_lesson(const Arguments& arguments, int argc, const char* const* argv, co
     return interrupted() ? 130 : 0;
   } catch (const ArgumentError& error) {
     return complain(error.what(), 2);
+  } catch (const std::bad_alloc&) {
+    return complain("not enough memory for these settings", 1);
   } catch (const std::exception& error) {
     return complain(error.what(), 1);
   }

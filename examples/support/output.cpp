@@ -34,6 +34,16 @@ void write_text_file(const std::filesystem::path& path, const std::string& text,
   }
 }
 
+void make_folder(const std::filesystem::path& folder, Where where) {
+  std::error_code error;
+  if (folder.empty()) error = std::make_error_code(std::errc::invalid_argument);
+  if (!error) std::filesystem::create_directories(folder, error);
+  if (!error && ::access(folder.c_str(), W_OK | X_OK) != 0) error.assign(errno, std::generic_category());
+  if (error)
+    throw FileError(
+        located(fmt::format("cannot write into folder \"{}\": {}", folder.string(), error.message()), where));
+}
+
 Cell::Cell(double value) : text(std::isnan(value) ? "nan" : fmt::format("{}", value)) {}
 Cell::Cell(float value) : text(std::isnan(value) ? "nan" : fmt::format("{}", value)) {}
 Cell::Cell(Index value) : text(fmt::format("{}", value)) {}

@@ -58,6 +58,14 @@ Config config_of(const Recording& recording) {
   config.same_length = recording.flag("same_length");
   config.clamp_length = std::max<Index>(recording.number("clamp_len"), 0);
   config.tie_weights = recording.flag("tie_weight");
+  // A few digits of metadata must not ask for more memory than the weights in the file take.
+  const auto agree = [&](const std::string& key, const Shape& shape) {
+    if (recording.tensor("param." + key).shape() == shape) return;
+    fail<FileError>(Where::current(), "{}: {} does not have the shape {} of the metadata", recording.name, key, shape);
+  };
+  agree("word_emb.emb_layers.0.weight", {config.vocabulary, config.width});
+  agree("r_w_bias", {config.heads, config.head_width});
+  agree(fmt::format("layers.{}.pos_ff.CoreNet.0.weight", config.layers - 1), {config.feed_forward_width, config.width});
   return config;
 }
 

@@ -25,5 +25,9 @@ int main(int argc, char** argv) {
       status = 2;
     }
   }
+  if (std::fflush(stdout) != 0) {
+    fmt::print(stderr, "replay: cannot write to stdout\n");
+    status = 2;
+  }
   return status;
 }
