@@ -167,11 +167,10 @@ TEST_CASE("A gain or bias of another width, or an x of rank 0, is an error with 
   CHECK_THROWS_AS(layer_norm(x, three, four), ShapeError);
   CHECK_THROWS_AS(layer_norm(x, row, row), ShapeError);
   CHECK_THROWS_AS(layer_norm(Variable(Tensor::scalar(1)), Variable(Tensor::zeros({1})), four), ShapeError);
+  const Variable wide(Tensor::zeros({2, 3}));
   const auto next = Where::current().line() + 1;
-  CHECK(holds(thrown_by<ShapeError>([] {
-                LayerNorm(4)(Variable(Tensor::zeros({2, 3})));
-              }),
-              "layer_norm_test.cpp:" + std::to_string(next)));
+  const std::string of_layer = thrown_by<ShapeError>([&] { LayerNorm(4)(wide); });
+  CHECK(holds(of_layer, "layer_norm_test.cpp:" + std::to_string(next)));
 }
 
 }  // namespace segue::nn_layer_norm_test
