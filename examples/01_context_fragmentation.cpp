@@ -13,61 +13,30 @@
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
 #include "examples/support/output.hpp"
-#include "examples/support/progress.hpp"
+#include "examples/support/training.hpp"
 #include "nn/loss.hpp"
-#include "nn/schedule.hpp"
-#include "tensor/parallel.hpp"
+#include "xl/model.hpp"
 #include "xl/tasks/periodic_copy.hpp"
-#include "xl/training.hpp"
 
 using namespace segue;
 
 namespace {
 
 struct Settings {
+  ModelSettings model;
   std::vector<Index> memory_lengths = {0, 16, 32};
-  Index period = 24, segment_length = 16, symbols = 16;
-  Index layers = 2, heads = 2, width = 32;
-  Index steps = 600, batch = 32, rows = 64, seed = 1, threads = thread_count();
-  double learning_rate = 0.006;
+  Index period = 24, symbols = 16, rows = 64;
   std::string out = "out";
 };
 
 // Segments a row lasts: until period and memory are full, and then four more.
-Index segments_per_row(const Settings& s, Index M) { return (std::max(s.period, M) - 1) / s.segment_length + 5; }
+Index segments_per_row(const Settings& s, Index M) { return (std::max(s.period, M) - 1) / s.model.segment_length + 5; }
 
 TransformerXL train_model(const Settings& s, Index M) {
-  Config config;
-  config.vocabulary = s.symbols;
-  config.layers = s.layers;
-  config.heads = s.heads;
-  config.head_width = s.width / s.heads;
-  config.width = s.width;
-  config.feed_forward_width = 4 * s.width;
-  config.segment_length = s.segment_length;
-  config.memory_length = M;
-
-  Random random(static_cast<std::uint64_t>(s.seed));
-  TransformerXL model(config, random);
-  Adam optimizer(parameters(model));
-  PeriodicCopy task(s.period, s.symbols, s.batch, s.segment_length, segments_per_row(s, M), random);
-  TrainingState state = {0, empty_memory(config, s.batch, M), Random(static_cast<std::uint64_t>(s.seed))};
-
-  Progress progress(fmt::format("training with M = {}", M), s.steps);
-  double loss = std::nan("");  // of the latest step with targets: the first segments of a row may have none
-  TrainingOptions options;
-  options.steps = s.steps;
-  options.clip = 1;
-  options.learning_rate = [&](Index step) {
-    return warm_up_cosine(step, s.steps / 20, s.steps, static_cast<Real>(s.learning_rate));
-  };
-  options.report = [&](const StepReport& step) {
-    if (step.targets > 0) loss = step.loss;
-    progress.update(step.step, std::isnan(loss) ? "" : fmt::format("loss {:.3f}", loss));
-    return !interrupted();
-  };
-  train(
-      model, optimizer, state, [&] { return task.next(); }, options);
+  Random random(static_cast<std::uint64_t>(s.model.seed));
+  TransformerXL model(make_config(s.model, s.symbols, M), random);
+  PeriodicCopy task(s.period, s.symbols, s.model.batch, s.model.segment_length, segments_per_row(s, M), random);
+  run_training(fmt::format("training with M = {}", M), model, s.model, [&] { return task.next(); });
   return model;
 }
 
@@ -75,16 +44,16 @@ TransformerXL train_model(const Settings& s, Index M) {
 std::vector<double> loss_by_position(const Settings& s, const TransformerXL& model) {
   const NoGradientGuard no_gradient;
   const Index M = model.config.memory_length, segments = segments_per_row(s, M);
-  Random random(static_cast<std::uint64_t>(s.seed) + 1);
-  PeriodicCopy task(s.period, s.symbols, s.rows, s.segment_length, segments, random);
+  Random random(static_cast<std::uint64_t>(s.model.seed) + 1);
+  PeriodicCopy task(s.period, s.symbols, s.rows, s.model.segment_length, segments, random);
   Memory memory = empty_memory(model.config, s.rows, M);
-  std::vector<double> totals(static_cast<std::size_t>(s.segment_length), 0.0);
+  std::vector<double> totals(static_cast<std::size_t>(s.model.segment_length), 0.0);
   Index measured = 0;
   for (Index segment = 0; segment < segments; ++segment) {
     const Batch batch = task.next();
     const Output output = model(batch.inputs, memory, Mode::evaluate());
     memory = output.memory;
-    if (segment * s.segment_length < std::max(s.period, M)) continue;
+    if (segment * s.model.segment_length < std::max(s.period, M)) continue;
     const std::vector<Real> losses = cross_entropy(output.logits, batch.targets).value().to_vector();
     for (std::size_t k = 0; k < losses.size(); ++k) totals[k % totals.size()] += static_cast<double>(losses[k]);
     measured += s.rows;
@@ -97,15 +66,15 @@ std::vector<double> loss_by_position(const Settings& s, const TransformerXL& mod
 void print_summary(const Settings& s, Index M, const std::vector<double>& losses) {
   double known = 0, unknown = 0;
   Index known_positions = 0;
-  for (Index i = 0; i < s.segment_length; ++i) {
+  for (Index i = 0; i < s.model.segment_length; ++i) {
     const bool in_reach = M + i >= s.period - 1;
     (in_reach ? known : unknown) += losses[static_cast<std::size_t>(i)];
     known_positions += in_reach ? 1 : 0;
   }
-  const Index unknown_positions = s.segment_length - known_positions;
+  const Index unknown_positions = s.model.segment_length - known_positions;
   fmt::print("  M = {:<3} ", M);
   if (known_positions > 0) {
-    fmt::print(" in reach {:>2} to {:<2}: {:.3f} nats (theory 0.000)", unknown_positions, s.segment_length - 1,
+    fmt::print(" in reach {:>2} to {:<2}: {:.3f} nats (theory 0.000)", unknown_positions, s.model.segment_length - 1,
                known / static_cast<double>(known_positions));
   }
   if (unknown_positions > 0) {
@@ -116,16 +85,14 @@ void print_summary(const Settings& s, Index M, const std::vector<double>& losses
 }
 
 void tell(const Settings& s) {
-  if (s.width % (2 * s.heads) != 0) {
-    throw ArgumentError(fmt::format("width: expected a multiple of 2 heads = {}, got {}", 2 * s.heads, s.width));
-  }
-  make_folder(s.out);  // now, and not when hours of training have passed
-  set_thread_count(static_cast<int>(s.threads));
+  make_config(s.model, s.symbols, 0);  // what makes no sense is to be said before anything else
+  make_folder(s.out);                  // now, and not when hours of training have passed
+  set_thread_count(static_cast<int>(s.model.threads));
   fmt::print(
       "Each row repeats a random block of P = {} symbols, cut into segments of T = {}.\n"
       "The next token is known to whoever sees P - 1 = {} tokens back: with a memory of M tokens,\n"
       "at the positions i with M + i >= {}. Anywhere else {} symbols are equally likely: ln {} = {:.2f} nats.\n\n",
-      s.period, s.segment_length, s.period - 1, s.period - 1, s.symbols, s.symbols,
+      s.period, s.model.segment_length, s.period - 1, s.period - 1, s.symbols, s.symbols,
       std::log(static_cast<double>(s.symbols)));
 
   Chart chart;
@@ -142,7 +109,7 @@ void tell(const Settings& s) {
     results.push_back(loss_by_position(s, train_model(s, M)));
     Series measured = {fmt::format("M = {}{}", M, M == 0 ? " (vanilla)" : ""), {}, results.back()};
     Series theory = {measured.name, {}, {}, Kind::theory, true};
-    for (Index i = 0; i < s.segment_length; ++i) {
+    for (Index i = 0; i < s.model.segment_length; ++i) {
       const double best = periodic_copy_best_loss(M, i, s.period, s.symbols);
       measured.x.push_back(static_cast<double>(i));
       theory.x.push_back(static_cast<double>(i));
@@ -171,17 +138,9 @@ int main(int argc, char** argv) {
   arguments.add("memory_lengths", s.memory_lengths, "memory M of each model, in tokens; 0 is the vanilla Transformer",
                 0, 4096);
   arguments.add("period", s.period, "period P of the text, in tokens", 1, 4096);
-  arguments.add("segment_length", s.segment_length, "segment length T, in tokens", 1, 4096);
   arguments.add("symbols", s.symbols, "size of the alphabet V", 2, 65536);
-  arguments.add("layers", s.layers, "layers N", 1, 64);
-  arguments.add("heads", s.heads, "heads H", 1, 64);
-  arguments.add("width", s.width, "width D of the model, a multiple of 2 heads", 2, 4096);
-  arguments.add("steps", s.steps, "training steps", 1);
-  arguments.add("batch", s.batch, "parallel rows in training", 1, 4096);
   arguments.add("rows", s.rows, "fresh rows to measure on", 1, 65536);
-  arguments.add("learning_rate", s.learning_rate, "peak learning rate", positive, 1.0);
-  arguments.add("seed", s.seed, "seed of weights and data", 0);
-  arguments.add("threads", s.threads, "threads", 1, 256);
+  add_arguments(arguments, s.model);
   arguments.add("out", s.out, "folder for the picture and the numbers");
   return run_lesson(arguments, argc, argv, [&] { tell(s); });
 }

@@ -15,6 +15,8 @@ class Mode {
   Variable dropout(const Variable& x, Real rate, Where where = Where::current()) const {
     return random_ == nullptr ? x : segue::dropout(x, rate, *random_, where);
   }
+  /// What dropout draws from; null in evaluation.
+  Random* random() const { return random_; }
 
  private:
   explicit Mode(Random* random) : random_(random) {}

@@ -67,12 +67,12 @@ void RelativeAttention::visit_parameters(const std::string& prefix, const Parame
 Tensor attention_mask(Index T, const Memory& memory, Index window) {
   const Index M = memory.length(), K = M + T;
   const bool rows_agree =
-      std::all_of(memory.visible.begin(), memory.visible.end(), [M](Index visible) { return visible == M; });
+      std::all_of(memory.tokens_read.begin(), memory.tokens_read.end(), [M](Index read) { return read >= M; });
   const Index B = rows_agree ? 1 : memory.batch();
   Tensor hidden = Tensor::zeros({B, 1, T, K});
   Real* out = hidden.data_in_place();
   for (Index b = 0; b < B; ++b) {
-    const Index first = M - memory.visible[static_cast<std::size_t>(b)];
+    const Index first = rows_agree ? 0 : M - memory.visible(b);
     for (Index i = 0; i < T; ++i) {
       for (Index j = 0; j < K; ++j) {
         const Index distance = (M + i) - j;

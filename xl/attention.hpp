@@ -46,7 +46,7 @@ struct RelativeAttention {
 };
 
 /// [1 or B, 1, T, K], 1 where key j is hidden from query i: where the distance (M + i) - j is below 0, or `window` or
-/// more (0: no window), or where j lies in a row's memory before its last `visible` positions.
+/// more (0: no window), or where j lies in a row's memory before its last `visible(b)` positions.
 Tensor attention_mask(Index T, const Memory& memory, Index window);
 
 }  // namespace segue

@@ -15,7 +15,7 @@ Memory empty_memory(const Config& config, Index B, Index limit, Where where) {
   Memory memory;
   memory.layers.assign(static_cast<std::size_t>(config.layers), Variable(Tensor::zeros({B, 0, config.width})));
   memory.limit = limit;
-  memory.visible.assign(static_cast<std::size_t>(B), 0);
+  memory.tokens_read.assign(static_cast<std::size_t>(B), 0);
   return memory;
 }
 
@@ -31,7 +31,7 @@ Memory reset_rows(const Memory& memory, const std::vector<Index>& rows, Where wh
   Tensor hidden = Tensor::zeros({memory.batch(), 1, 1});
   for (const Index row : rows) {
     if (row < 0 || row >= memory.batch()) fail<RangeError>(where, "reset: row {} of {} rows", row, memory.batch());
-    fresh.visible[static_cast<std::size_t>(row)] = 0;
+    fresh.tokens_read[static_cast<std::size_t>(row)] = 0;
     hidden.set_in_place({row, 0, 0}, 1);
   }
   if (!rows.empty()) {

@@ -1,6 +1,7 @@
 // The memory: the hidden states of earlier segments, kept for the next one to read (paper, section 3.2).
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "autograd/variable.hpp"
@@ -10,13 +11,15 @@ namespace segue {
 
 /// What the layers remember. It is passed into a forward pass and comes out anew; no model holds one.
 struct Memory {
-  std::vector<Variable> layers;  // N states [B, M, D]: what each layer reads. Empty at first: [B, 0, D]
-  Index limit = 0;               // the most positions that are kept
-  std::vector<Index> visible;  // for each row, how many of the latest positions may be seen; fewer than M after a reset
+  std::vector<Variable> layers;    // N states [B, M, D]: what each layer reads. Empty at first: [B, 0, D]
+  Index limit = 0;                 // the most positions that are kept
+  std::vector<Index> tokens_read;  // for each row, since it began; positions further back are of another text
 
-  Index batch() const { return static_cast<Index>(visible.size()); }
+  Index batch() const { return static_cast<Index>(tokens_read.size()); }
   /// M: the positions held now, at most `limit`.
   Index length() const { return layers.empty() ? 0 : layers[0].dim(1); }
+  /// How many of the latest positions row b may see; fewer than M after a reset.
+  Index visible(Index b) const { return std::min(tokens_read[static_cast<std::size_t>(b)], length()); }
 };
 
 /// An empty memory for B rows that will keep up to `limit` positions. Throws ValueError unless B >= 1 and limit >= 0.

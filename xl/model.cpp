@@ -1,6 +1,5 @@
 #include "xl/model.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "autograd/arithmetic.hpp"
@@ -10,17 +9,17 @@
 #include "xl/sinusoids.hpp"
 
 namespace segue {
-namespace {
 
-const Config& checked(const Config& config, Where where) {
-  check(config, where);
-  return config;
+void check_segment(const Config& config, const Tokens& tokens, const Memory& memory, Where where) {
+  const Index N = static_cast<Index>(memory.layers.size());
+  if (tokens.shape.rank() != 2 || tokens.shape[0] != memory.batch() || N != config.layers) {
+    fail<ShapeError>(where, "model: tokens {} with a memory of {} rows and {} layers; expected [{}, T] and {} layers",
+                     tokens.shape, memory.batch(), N, memory.batch(), config.layers);
+  }
 }
 
-}  // namespace
-
 TransformerXL::TransformerXL(const Config& c, Random& random, Where where)
-    : config(checked(c, where)),
+    : LanguageModel(c, where),
       embedding(c.vocabulary, c.width, random),
       u(parameter(Tensor::zeros({c.heads, c.head_width}), "u")),
       v(parameter(Tensor::zeros({c.heads, c.head_width}), "v")),
@@ -31,10 +30,7 @@ TransformerXL::TransformerXL(const Config& c, Random& random, Where where)
 }
 
 Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode, Where where) const {
-  if (tokens.shape.rank() != 2 || tokens.shape[0] != memory.batch() || memory.layers.size() != layers.size()) {
-    fail<ShapeError>(where, "model: tokens {} with a memory of {} rows and {} layers; expected [{}, T] and {} layers",
-                     tokens.shape, memory.batch(), memory.layers.size(), memory.batch(), layers.size());
-  }
+  check_segment(config, tokens, memory, where);
   if (config.same_length && memory.limit == 0) {
     fail<ValueError>(where, "model: same_length sees distances below the memory's limit, which is 0");
   }
@@ -49,13 +45,18 @@ Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, con
   for (std::size_t n = 0; n < layers.size(); ++n) {
     const Variable& m = memory.layers[n];
     next.layers[n] = update_memory(m, h, memory.limit, config.stop_memory_gradient);
-    h = layers[n](h, m, positions, mode);
+    h = run_layer(n, h, m, positions, mode);
   }
-  for (Index& visible : next.visible) visible = std::min(visible + T, memory.limit);
+  for (Index& read : next.tokens_read) read += T;
 
   h = mode.dropout(h, config.dropout);
   const Variable logits = matmul(h, transpose(output_weight, 0, 1)) + output_bias;  // [B, T, V]
   return {logits, next};
+}
+
+Variable TransformerXL::run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
+                                  const Mode& mode) const {
+  return layers[n](h, m, positions, mode);
 }
 
 void TransformerXL::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

@@ -4,28 +4,22 @@
 #include <vector>
 
 #include "nn/embedding.hpp"
-#include "tensor/tokens.hpp"
+#include "xl/language_model.hpp"
 #include "xl/layer.hpp"
 
 namespace segue {
 
-struct Output {
-  Variable logits;  // [B, T, V]
-  Memory memory;    // for the next segment
-};
-
-struct TransformerXL {
-  /// Random weights. Throws ValueError for a config that makes no sense.
+struct TransformerXL : LanguageModel {
+  /// Random weights.
   TransformerXL(const Config& config, Random& random, Where where = Where::current());
 
-  /// One segment: tokens [B, T] after what `memory` remembers. A pure function: the new memory comes back beside the
-  /// logits. Throws ShapeError for tokens that do not fit the memory, RangeError for a token outside 0 .. V-1.
-  Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode, Where where = Where::current()) const;
+  Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                    Where where = Where::current()) const override;
+  /// h after layer n, which reads its memory m. [B, T, D] -> [B, T, D]
+  virtual Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
+                             const Mode& mode) const;
+  void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 
-  /// Calls visit for each parameter; a tied output weight is the embedding and not named again.
-  void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
-
-  Config config;
   Embedding embedding;  // E, scaled by sqrt(D) when looked up
   Variable u, v;        // [H, Dh], shared by all layers
   std::vector<Layer> layers;

@@ -6,7 +6,7 @@
 
 namespace segue {
 
-void train(const TransformerXL& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
+void train(const LanguageModel& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
            const TrainingOptions& options, Where where) {
   if (!options.learning_rate) fail<ValueError>(where, "train: the options give no learning rate");
   // Without the stop-gradient the next segment's gradient runs back through this one's graph.

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "nn/optimizer.hpp"
-#include "xl/model.hpp"
+#include "xl/language_model.hpp"
 #include "xl/streams.hpp"
 
 namespace segue {
@@ -35,7 +35,7 @@ struct TrainingOptions {
 /// Trains on the segments that `next_batch` gives, one a step. Throws ValueError without a learning rate or with a
 /// limit that is not above 0, and what the model throws for a batch that does not fit; the weights are then as they
 /// were.
-void train(const TransformerXL& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
+void train(const LanguageModel& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
            const TrainingOptions& options, Where where = Where::current());
 
 }  // namespace segue

@@ -119,7 +119,7 @@ inline Tensor logits_in_pieces(const TransformerXL& model, const Tokens& tokens,
 inline Memory random_memory(const Config& config, Index B, Index length, Index limit, std::uint64_t seed = 21) {
   Memory memory = empty_memory(config, B, limit);
   for (Variable& layer : memory.layers) layer = Variable(random_tensor({B, length, config.width}, -1, 1, seed++));
-  memory.visible.assign(memory.visible.size(), length);
+  memory.tokens_read.assign(memory.tokens_read.size(), length);
   return memory;
 }
 

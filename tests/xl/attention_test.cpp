@@ -193,13 +193,13 @@ TEST_CASE("The mask is a function of the distance and of a row's reset, never of
       for (const Index window : {0, 1, 3, 5, 100}) {
         Memory memory = random_memory(tiny_config(), 3, M, 9);
         for (const bool reset : {false, true}) {
-          if (reset) memory.visible = {M, M / 2, 0};
+          if (reset) memory.tokens_read = {M, M / 2, 0};
           const Tensor hidden = attention_mask(T, memory, window);
           CHECK(hidden.shape() == Shape{reset && M > 0 ? 3 : 1, 1, T, M + T});
           for (Index b = 0; b < hidden.dim(0); ++b) {
             for (Index i = 0; i < T; ++i) {
               for (Index j = 0; j < M + T; ++j) {
-                const Index distance = (M + i) - j, forgotten = M - memory.visible[static_cast<std::size_t>(b)];
+                const Index distance = (M + i) - j, forgotten = M - memory.visible(b);
                 const bool visible = distance >= 0 && (window == 0 || distance < window) && j >= forgotten;
                 CHECK(hidden.at({b, 0, i, j}) == (visible ? 0 : 1));
               }

@@ -78,7 +78,7 @@ TEST_CASE("The memory grows by a segment up to its limit and never beyond") {
     for (Index segment = 1; segment <= 4; ++segment) {
       memory = model(random_tokens(2, 3, 7), memory, Mode::evaluate()).memory;
       CHECK(memory.length() == std::min<Index>(limit, 3 * segment));
-      CHECK(memory.visible == std::vector<Index>(2, memory.length()));
+      CHECK(memory.tokens_read == std::vector<Index>(2, 3 * segment));
       CHECK(memory.limit == limit);
       for (const Variable& layer : memory.layers) CHECK(layer.shape() == Shape{2, memory.length(), 4});
     }
@@ -90,7 +90,7 @@ TEST_CASE("Without a limit in sight the memory keeps everything") {
   Memory memory = empty_memory(model.config, 1, std::numeric_limits<Index>::max());
   logits_in_pieces(model, random_tokens(1, 12, 7), {4, 4, 4}, memory);
   CHECK(memory.length() == 12);
-  CHECK(memory.visible == std::vector<Index>{12});
+  CHECK(memory.tokens_read == std::vector<Index>{12});
 }
 
 TEST_CASE("With a memory of length 0 every segment stands alone, call after call") {
@@ -114,8 +114,8 @@ TEST_CASE("The memory of a layer is what the layer reads") {
 TEST_CASE("A reset hides the named rows and sets them to zero; the others and the old memory stay") {
   const Memory memory = random_memory(tiny_config(), 3, 4, 6);
   const Memory fresh = reset_rows(memory, {2, 0, 2});
-  CHECK(fresh.visible == std::vector<Index>{0, 4, 0});
-  CHECK(memory.visible == std::vector<Index>{4, 4, 4});
+  CHECK(fresh.tokens_read == std::vector<Index>{0, 4, 0});
+  CHECK(memory.tokens_read == std::vector<Index>{4, 4, 4});
   CHECK(fresh.length() == 4);
   for (std::size_t n = 0; n < 2; ++n) {
     for (const Index row : {0, 2}) {
@@ -132,8 +132,8 @@ TEST_CASE("What is visible after a reset grows with the segments until the memor
   std::vector<Index> seen;
   for (int segment = 0; segment < 3; ++segment) {
     memory = model(random_tokens(2, 2, 7), memory, Mode::evaluate()).memory;
-    CHECK(memory.visible[0] == 5);
-    seen.push_back(memory.visible[1]);
+    CHECK(memory.visible(0) == 5);
+    seen.push_back(memory.visible(1));
   }
   CHECK(seen == std::vector<Index>{2, 4, 5});
 }

@@ -110,10 +110,10 @@ TEST_CASE("Steps count from 1, and training goes on to the step asked for or unt
 TEST_CASE("Rows that begin anew are reset before the step, the others go on") {
   Trainer trainer;
   trainer.train_to(3);
-  CHECK(trainer.state.memory.visible == std::vector<Index>{5, 5});
+  CHECK(trainer.state.memory.tokens_read == std::vector<Index>{9, 9});
   trainer.next = [] { return Batch{random_tokens(2, 3, 7, 1), random_tokens(2, 3, 7, 2), {1}}; };
   trainer.train_to(4);
-  CHECK(trainer.state.memory.visible == std::vector<Index>{5, 3});
+  CHECK(trainer.state.memory.tokens_read == std::vector<Index>{12, 3});
 }
 
 TEST_CASE(

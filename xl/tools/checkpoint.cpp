@@ -111,7 +111,7 @@ void save_training(const std::filesystem::path& path, TransformerXL& model, cons
   for (std::size_t n = 0; n < state.memory.layers.size(); ++n) {
     content.tensors[layer_name(n)] = state.memory.layers[n].value();
   }
-  content.integers[run + "visible"] = Tokens({state.memory.batch()}, state.memory.visible);
+  content.integers[run + "tokens_read"] = Tokens({state.memory.batch()}, state.memory.tokens_read);
   content.integers[run + "counters"] = Tokens({6}, {state.step, optimizer.steps, stream_position, state.memory.limit,
                                                     state.memory.batch(), state.memory.length()});
   content.metadata["random"] = state.random.state();
@@ -133,16 +133,15 @@ Index load_training(const std::filesystem::path& path, TransformerXL& model, Ada
   }
   const Tokens& counters = integers_of(content, "counters", {6}, where);
   const Index limit = counters[3], B = counters[4], M = counters[5];
-  const Tokens& visible = integers_of(content, "visible", {B}, where);
-  const auto from_0_to_M = [M](Index n) { return n >= 0 && n <= M; };
-  if (std::ranges::min(counters.ids) < 0 || B == 0 || M > limit || !std::ranges::all_of(visible.ids, from_0_to_M)) {
-    fail<FileError>(where, "the numbers in the checkpoint's {0}counters and {0}visible make no sense", run);
+  const Tokens& tokens_read = integers_of(content, "tokens_read", {B}, where);
+  if (std::ranges::min(counters.ids) < 0 || B == 0 || M > limit || std::ranges::min(tokens_read.ids) < 0) {
+    fail<FileError>(where, "the numbers in the checkpoint's {0}counters and {0}tokens_read make no sense", run);
   }
   TrainingState loaded = {counters[0], empty_memory(model.config, B, limit, where), random_of(content, where)};
   for (std::size_t n = 0; n < loaded.memory.layers.size(); ++n) {
     loaded.memory.layers[n] = Variable(tensor_of(content, layer_name(n), {B, M, model.config.width}, where));
   }
-  loaded.memory.visible = visible.ids;
+  loaded.memory.tokens_read = tokens_read.ids;
 
   set_values(model, values);
   optimizer.first_moment = std::move(first);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "xl/model.hpp"
 #include "xl/training.hpp"
 
 namespace segue {

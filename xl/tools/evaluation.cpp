@@ -11,7 +11,7 @@ namespace segue {
 double Evaluation::perplexity() const { return std::exp(nats); }
 double Evaluation::bits() const { return nats / std::numbers::ln2; }
 
-Evaluation evaluate(const TransformerXL& model, const std::vector<Index>& text, Index segment_length,
+Evaluation evaluate(const LanguageModel& model, const std::vector<Index>& text, Index segment_length,
                     Index memory_length, Index batch, Where where) {
   const NoGradientGuard no_gradient;
   Streams streams(text, batch, segment_length, Tail::keep, where);

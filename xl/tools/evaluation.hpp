@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "xl/model.hpp"
+#include "xl/language_model.hpp"
 
 namespace segue {
 
@@ -20,7 +20,7 @@ struct Evaluation {
 /// used; the first token of a stretch is given, all others are predicted. While the memory covers the whole history the
 /// segment length changes nothing. Throws ValueError for a text of less than two tokens, RangeError for a token outside
 /// the vocabulary.
-Evaluation evaluate(const TransformerXL& model, const std::vector<Index>& text, Index segment_length,
+Evaluation evaluate(const LanguageModel& model, const std::vector<Index>& text, Index segment_length,
                     Index memory_length, Index batch = 1, Where where = Where::current());
 
 }  // namespace segue

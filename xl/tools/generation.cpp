@@ -61,7 +61,7 @@ Index sample(const Tensor& all_logits, const Sampling& sampling, Random& random,
   return tokens[count - 1];
 }
 
-Generator::Generator(const TransformerXL& model, Index memory_length, Where where)
+Generator::Generator(const LanguageModel& model, Index memory_length, Where where)
     : model_(model), memory_(empty_memory(model.config, 1, memory_length, where)) {}
 
 void Generator::read(const std::vector<Index>& tokens, Where where) {

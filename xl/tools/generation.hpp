@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "xl/model.hpp"
+#include "xl/language_model.hpp"
 
 namespace segue {
 
@@ -20,7 +20,7 @@ Index sample(const Tensor& logits, const Sampling& sampling, Random& random, Whe
 /// A text that is being continued.
 class Generator {
  public:
-  Generator(const TransformerXL& model, Index memory_length, Where where = Where::current());
+  Generator(const LanguageModel& model, Index memory_length, Where where = Where::current());
 
   /// Reads tokens, in segments of the model's training length. The same as reading them one by one while the memory
   /// covers the text.
@@ -31,7 +31,7 @@ class Generator {
   const Tensor& logits() const { return logits_; }
 
  private:
-  const TransformerXL& model_;
+  const LanguageModel& model_;
   Memory memory_;
   Tensor logits_;
 };

@@ -1,0 +1,96 @@
+#include "examples/support/training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "examples/support/bytes.hpp"
+#include "examples/support/interrupt.hpp"
+#include "examples/support/progress.hpp"
+#include "nn/schedule.hpp"
+
+namespace segue {
+
+void add_arguments(Arguments& arguments, ModelSettings& s) {
+  arguments.add("segment_length", s.segment_length, "segment length T, in tokens", 1, 65536);
+  arguments.add("layers", s.layers, "layers N", 1, 64);
+  arguments.add("heads", s.heads, "heads H", 1, 64);
+  arguments.add("width", s.width, "width D of the model, a multiple of 2 heads", 2, 4096);
+  arguments.add("steps", s.steps, "training steps", 1);
+  arguments.add("batch", s.batch, "parallel rows in training", 1, 4096);
+  arguments.add("learning_rate", s.learning_rate, "peak learning rate", positive, 1.0);
+  arguments.add("dropout", s.dropout, "dropout on states", 0.0, 0.9);
+  arguments.add("seed", s.seed, "seed of weights and data", 0);
+  arguments.add("threads", s.threads, "threads", 1, 256);
+}
+
+Config make_config(const ModelSettings& s, Index V, Index M) {
+  if (s.width % (2 * s.heads) != 0) {
+    throw ArgumentError(fmt::format("width: expected a multiple of 2 heads = {}, got {}", 2 * s.heads, s.width));
+  }
+  Config config;
+  config.vocabulary = V;
+  config.layers = s.layers;
+  config.heads = s.heads;
+  config.head_width = s.width / s.heads;
+  config.width = s.width;
+  config.feed_forward_width = 4 * s.width;
+  config.segment_length = s.segment_length;
+  config.memory_length = M;
+  config.dropout = static_cast<Real>(s.dropout);
+  return config;
+}
+
+TrainingRun run_training(const std::string& name, LanguageModel& model, const ModelSettings& s,
+                         const std::function<Batch()>& next_batch,
+                         const std::function<std::string(const StepReport&)>& watch) {
+  const Memory memory = empty_memory(model.config, s.batch, model.config.memory_length);
+  TrainingRun run = {Adam(parameters(model)), {0, memory, Random(static_cast<std::uint64_t>(s.seed))}, std::nan("")};
+  Progress progress(name, s.steps);
+  TrainingOptions options;
+  options.steps = s.steps;
+  options.clip = 1;
+  options.learning_rate = [&](Index step) {
+    return warm_up_cosine(step, s.steps / 20, s.steps, static_cast<Real>(s.learning_rate));
+  };
+  options.report = [&](const StepReport& step) {
+    if (step.targets > 0) run.loss = step.loss;
+    const std::string loss = std::isnan(run.loss) ? "" : fmt::format("loss {:.3f}", run.loss);
+    progress.update(step.step, watch ? watch(step) : loss);
+    return !interrupted();
+  };
+  train(model, run.optimizer, run.state, next_batch, options);
+  return run;
+}
+
+Text read_text(const std::string& path) {
+  std::vector<Index> bytes;
+  if (!path.empty()) {
+    bytes = read_bytes(path);
+  } else {
+    std::vector<std::filesystem::path> book = {SEGUE_BOOK "/README.md"};
+    for (const auto& entry : std::filesystem::directory_iterator(SEGUE_BOOK "/docs")) {
+      if (entry.path().extension() == ".md") book.push_back(entry.path());
+    }
+    std::sort(book.begin(), book.end());
+    for (const auto& chapter : book) {
+      const std::vector<Index> more = read_bytes(chapter);
+      bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+  }
+  const auto cut = bytes.end() - static_cast<std::ptrdiff_t>(bytes.size() / 10);
+  return {{bytes.begin(), cut}, {cut, bytes.end()}};
+}
+
+void check_length(const Text& text, const ModelSettings& s) {
+  const std::size_t needed = static_cast<std::size_t>(s.batch * s.segment_length) + 1;
+  if (text.training.size() >= needed && text.held_out.size() >= 2) return;
+  throw ValueError(
+      fmt::format("the text is too short: {} bytes to train on and {} held out; batch={} segment_length={} need {} "
+                  "and 2",
+                  text.training.size(), text.held_out.size(), s.batch, s.segment_length, needed));
+}
+
+}  // namespace segue

@@ -1,0 +1,50 @@
+// What the lessons that train a model share: their settings, a run with progress, and the text they read.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "examples/support/arguments.hpp"
+#include "tensor/parallel.hpp"
+#include "xl/training.hpp"
+
+namespace segue {
+
+/// The members a lesson does not offer as arguments keep their defaults.
+struct ModelSettings {
+  Index segment_length = 16, layers = 2, heads = 2, width = 32;
+  Index steps = 600, batch = 32, seed = 1, threads = thread_count();
+  double learning_rate = 0.006, dropout = 0;
+};
+
+/// All of them, under their names.
+void add_arguments(Arguments& arguments, ModelSettings& settings);
+
+/// V tokens, a memory of M, and a feed-forward layer of 4 D. Throws ArgumentError when the heads do not divide the
+/// width into even parts.
+Config make_config(const ModelSettings& settings, Index V, Index M);
+
+struct TrainingRun {
+  Adam optimizer;
+  TrainingState state;
+  double loss = 0;  // of the last step that had targets; NaN when none had
+};
+
+/// Trains with Adam, the learning rate rising over the first twentieth of the steps and then falling to 0, until
+/// settings.steps or Ctrl-C. Shows progress under `name`, with what `watch` says of a step or else its loss.
+TrainingRun run_training(const std::string& name, LanguageModel& model, const ModelSettings& settings,
+                         const std::function<Batch()>& next_batch,
+                         const std::function<std::string(const StepReport&)>& watch = nullptr);
+
+struct Text {
+  std::vector<Index> training, held_out;  // bytes; the last tenth is held out
+};
+
+/// The file, or with an empty path the README and book of this project. Throws FileError.
+Text read_text(const std::string& path);
+
+/// Throws ValueError, naming the lengths, unless one step fits into the training part and something is held out.
+void check_length(const Text& text, const ModelSettings& settings);
+
+}  // namespace segue
