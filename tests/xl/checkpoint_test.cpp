@@ -137,7 +137,8 @@ TEST_CASE("A row that was reset is still hidden after a resume") {
   run.state.memory = reset_rows(run.state.memory, {1});
   run.save(file.path);
   other.load(file.path);
-  CHECK(other.state.memory.tokens_read == std::vector<Index>{6, 0});
+  CHECK(other.state.memory.tokens_read == run.state.memory.tokens_read);
+  CHECK(other.state.memory.tokens_read[1] == 0);
 }
 
 TEST_CASE("A model can be loaded from the file of a run, but no run from the file of a model") {
