@@ -1,6 +1,5 @@
 #include "nn/optimizer.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "tensor/elementwise.hpp"
@@ -10,45 +9,9 @@
 #include "tensor/rows.hpp"
 
 namespace segue {
-namespace {
-
-// Keeps the first of several handles to one parameter.
-std::vector<Parameter> without_repeats(const std::vector<Parameter>& parameters) {
-  std::vector<Parameter> unique;
-  for (const Parameter& p : parameters) {
-    const auto same = [&](const Parameter& q) { return q.variable.shared_node() == p.variable.shared_node(); };
-    if (std::none_of(unique.begin(), unique.end(), same)) unique.push_back(p);
-  }
-  return unique;
-}
-
-std::vector<Tensor> zeros_like(const std::vector<Parameter>& parameters) {
-  std::vector<Tensor> zeros;
-  for (const Parameter& p : parameters) zeros.push_back(Tensor::zeros(p.variable.shape()));
-  return zeros;
-}
-
-}  // namespace
-
-Sgd::Sgd(std::vector<Parameter> p, Real m, Where where)
-    : parameters(without_repeats(p)), momentum(m), velocity(zeros_like(parameters)) {
-  if (!(momentum >= 0 && momentum < 1)) fail<ValueError>(where, "momentum must be in [0, 1), got {}", momentum);
-}
-
-void Sgd::step(Real learning_rate) {
-  for (std::size_t k = 0; k < parameters.size(); ++k) {
-    Variable& parameter = parameters[k].variable;
-    if (!parameter.has_gradient()) continue;
-    map_in_place(
-        velocity[k], parameter.gradient(), [this](Real v, Real g) { return momentum * v + g; }, Where::current());
-    Tensor x = value_for_update(parameter);
-    map_in_place(
-        x, velocity[k], [learning_rate](Real a, Real v) { return a - learning_rate * v; }, Where::current());
-  }
-}
 
 Adam::Adam(std::vector<Parameter> p, AdamOptions o, Where where)
-    : parameters(without_repeats(p)),
+    : parameters(unique_parameters(p)),
       options(o),
       first_moment(zeros_like(parameters)),
       second_moment(zeros_like(parameters)) {
@@ -84,7 +47,7 @@ void Adam::step(Real learning_rate) {
 
 Clipping clip_gradients(const std::vector<Parameter>& parameters, Real limit, Where where) {
   if (!(limit > 0)) fail<ValueError>(where, "the clipping limit must be above 0, got {}", limit);
-  const std::vector<Parameter> unique = without_repeats(parameters);
+  const std::vector<Parameter> unique = unique_parameters(parameters);
   double squares = 0;
   for (const Parameter& p : unique) {
     if (!p.variable.has_gradient()) continue;

@@ -1,19 +1,9 @@
-// Optimisers: plain loops over plain arrays, one update for each parameter and step.
+// Adam, and the clipping that goes before its step: plain loops over plain arrays, one update a parameter and step.
 #pragma once
 
 #include "nn/parameters.hpp"
 
 namespace segue {
-
-/// Stochastic gradient descent with momentum: v = momentum v + g, x = x - rate v. A parameter without a gradient stays.
-struct Sgd {
-  Sgd(std::vector<Parameter> parameters, Real momentum = 0, Where where = Where::current());
-  void step(Real learning_rate);
-
-  std::vector<Parameter> parameters;
-  Real momentum;
-  std::vector<Tensor> velocity;
-};
 
 struct AdamOptions {
   Real beta1 = Real(0.9), beta2 = Real(0.999), epsilon = Real(1e-8);

@@ -25,6 +25,11 @@ std::vector<Parameter> parameters(Layer& layer) {
   return all;
 }
 
+/// Keeps the first of several handles to one parameter.
+std::vector<Parameter> unique_parameters(const std::vector<Parameter>& parameters);
+/// A tensor of zeros for each: what an optimiser remembers at first.
+std::vector<Tensor> zeros_like(const std::vector<Parameter>& parameters);
+
 void clear_gradients(const std::vector<Parameter>& parameters);
 /// Numbers in all parameters together.
 Index parameter_count(const std::vector<Parameter>& parameters);

@@ -9,7 +9,17 @@
 
 namespace segue {
 
-Tensor::Tensor() : Tensor(allocate_storage(0), Shape{0}, Strides{1}, 0) {}
+namespace {
+
+// All tensors without numbers of their own share one block, so that making one costs nothing.
+const std::shared_ptr<Storage>& no_numbers() {
+  static const std::shared_ptr<Storage> storage = allocate_storage(0);
+  return storage;
+}
+
+}  // namespace
+
+Tensor::Tensor() : shape_(Shape::filled(1, 0)), strides_(Strides::filled(1, 1)), storage_(no_numbers()) {}
 
 Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
     : shape_(shape), strides_(strides), size_(shape.size()), storage_(std::move(storage)) {

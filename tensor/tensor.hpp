@@ -48,7 +48,7 @@ class Tensor {
   const Real* data() const { return storage_->data + offset_; }
   /// The same for writing: from here on the storage counts as changed, which backward notices.
   Real* data_in_place() {
-    ++storage_->version;
+    if (size_ > 0) ++storage_->version;
     return storage_->data + offset_;
   }
 

@@ -7,6 +7,7 @@
 #include "autograd/backward.hpp"
 #include "autograd/matmul.hpp"
 #include "nn/embedding.hpp"
+#include "nn/tools/sgd.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/parallel.hpp"
 #include "tests/support/random_inputs.hpp"
