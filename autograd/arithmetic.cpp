@@ -17,7 +17,7 @@ struct Add : Node {
 };
 
 Variable add(const Variable& x, const Variable& y, Where where) {
-  auto op = std::make_shared<Add>();
+  auto op = make_node<Add>();
   op->x_shape = x.shape();
   op->y_shape = y.shape();
   return record("add", op, add(x.value(), y.value(), where), {x, y}, where);
@@ -33,7 +33,7 @@ struct Sub : Node {
 };
 
 Variable sub(const Variable& x, const Variable& y, Where where) {
-  auto op = std::make_shared<Sub>();
+  auto op = make_node<Sub>();
   op->x_shape = x.shape();
   op->y_shape = y.shape();
   return record("sub", op, sub(x.value(), y.value(), where), {x, y}, where);
@@ -49,7 +49,7 @@ struct Mul : Node {
 };
 
 Variable mul(const Variable& x, const Variable& y, Where where) {
-  auto op = std::make_shared<Mul>();
+  auto op = make_node<Mul>();
   op->x = x.value();
   op->y = y.value();
   return record("mul", op, mul(op->x, op->y, where), {x, y}, where);
@@ -66,7 +66,7 @@ struct Div : Node {
 };
 
 Variable div(const Variable& x, const Variable& y, Where where) {
-  auto op = std::make_shared<Div>();
+  auto op = make_node<Div>();
   op->x = x.value();
   op->y = y.value();
   return record("div", op, div(op->x, op->y, where), {x, y}, where);
@@ -77,9 +77,7 @@ struct Neg : Node {
   void backward(const Tensor& dz) override { accumulate(0, neg(dz)); }  // dx = -dz
 };
 
-Variable neg(const Variable& x, Where where) {
-  return record("neg", std::make_shared<Neg>(), neg(x.value()), {x}, where);
-}
+Variable neg(const Variable& x, Where where) { return record("neg", make_node<Neg>(), neg(x.value()), {x}, where); }
 
 // z = c x
 struct Scale : Node {
@@ -88,7 +86,7 @@ struct Scale : Node {
 };
 
 Variable scale(const Variable& x, Real c, Where where) {
-  auto op = std::make_shared<Scale>();
+  auto op = make_node<Scale>();
   op->c = c;
   return record("scale", op, scale(x.value(), c), {x}, where);
 }
@@ -109,7 +107,7 @@ struct Pow : Node {
 };
 
 Variable pow(const Variable& x, const Variable& y, Where where) {
-  auto op = std::make_shared<Pow>();
+  auto op = make_node<Pow>();
   op->x = x.value();
   op->y = y.value();
   return record("pow", op, pow(op->x, op->y, where), {x, y}, where);

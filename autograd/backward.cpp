@@ -70,7 +70,7 @@ void walk(std::vector<std::shared_ptr<Node>> order, Graph graph, Where where) {
 
 std::vector<std::shared_ptr<Node>> topological_order(const Variable& z) {
   struct Step {
-    std::shared_ptr<Node> node;
+    const std::shared_ptr<Node>* node;  // the handle its user holds
     std::size_t next_input;
   };
   const std::uint64_t visit = ++visits;
@@ -79,15 +79,16 @@ std::vector<std::shared_ptr<Node>> topological_order(const Variable& z) {
   const auto enter = [&](const std::shared_ptr<Node>& node) {
     if (node->visit == visit || !node->needs_gradient) return;
     node->visit = visit;
-    path.push_back({node, 0});
+    path.push_back({&node, 0});
   };
   enter(z.shared_node());
   while (!path.empty()) {
     Step& step = path.back();
-    if (step.next_input < step.node->inputs.size()) {
-      enter(step.node->inputs[step.next_input++].node);
+    Node& node = **step.node;
+    if (step.next_input < node.inputs.size()) {
+      enter(node.inputs[step.next_input++].node);
     } else {
-      order.push_back(std::move(step.node));
+      order.push_back(*step.node);
       path.pop_back();
     }
   }

@@ -16,7 +16,7 @@ struct Exp : Node {
 };
 
 Variable exp(const Variable& x, Where where) {
-  auto op = std::make_shared<Exp>();
+  auto op = make_node<Exp>();
   op->z = exp(x.value());
   return record("exp", op, op->z, {x}, where);
 }
@@ -28,7 +28,7 @@ struct Log : Node {
 };
 
 Variable log(const Variable& x, Where where) {
-  auto op = std::make_shared<Log>();
+  auto op = make_node<Log>();
   op->x = x.value();
   return record("log", op, log(op->x), {x}, where);
 }
@@ -40,7 +40,7 @@ struct Sqrt : Node {
 };
 
 Variable sqrt(const Variable& x, Where where) {
-  auto op = std::make_shared<Sqrt>();
+  auto op = make_node<Sqrt>();
   op->z = sqrt(x.value());
   return record("sqrt", op, op->z, {x}, where);
 }
@@ -54,7 +54,7 @@ struct Tanh : Node {
 };
 
 Variable tanh(const Variable& x, Where where) {
-  auto op = std::make_shared<Tanh>();
+  auto op = make_node<Tanh>();
   op->z = tanh(x.value());
   return record("tanh", op, op->z, {x}, where);
 }
@@ -68,7 +68,7 @@ struct Sigmoid : Node {
 };
 
 Variable sigmoid(const Variable& x, Where where) {
-  auto op = std::make_shared<Sigmoid>();
+  auto op = make_node<Sigmoid>();
   op->z = sigmoid(x.value());
   return record("sigmoid", op, op->z, {x}, where);
 }
@@ -82,7 +82,7 @@ struct Relu : Node {
 };
 
 Variable relu(const Variable& x, Where where) {
-  auto op = std::make_shared<Relu>();
+  auto op = make_node<Relu>();
   op->x = x.value();
   return record("relu", op, relu(op->x), {x}, where);
 }
@@ -108,7 +108,7 @@ struct Gelu : Node {
 };
 
 Variable gelu(const Variable& x, Where where) {
-  auto op = std::make_shared<Gelu>();
+  auto op = make_node<Gelu>();
   op->x = x.value();
   const Tensor z = map(op->x, [](Real a) { return Real(0.5) * a * (1 + gelu_tanh(a)); });
   return record("gelu", op, z, {x}, where);

@@ -12,7 +12,7 @@ struct MaskedFill : Node {
 };
 
 Variable masked_fill(const Variable& x, const Tensor& mask, Real value, Where where) {
-  auto op = std::make_shared<MaskedFill>();
+  auto op = make_node<MaskedFill>();
   op->mask = mask;
   return record("masked_fill", op, masked_fill(x.value(), mask, value, where), {x}, where);
 }
@@ -26,7 +26,7 @@ struct Dropout : Node {
 Variable dropout(const Variable& x, Real rate, Random& random, Where where) {
   if (!(rate >= 0 && rate < 1)) fail<ValueError>(where, "dropout: the rate must be in [0, 1), got {}", rate);
   if (rate == 0) return x;
-  auto op = std::make_shared<Dropout>();
+  auto op = make_node<Dropout>();
   op->keep = Tensor::uninitialized(x.shape());
   Real* keep = op->keep.data_in_place();
   for (Index i = 0; i < op->keep.size(); ++i)

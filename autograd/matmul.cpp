@@ -22,7 +22,7 @@ struct Matmul : Node {
 };
 
 Variable matmul(const Variable& x, const Variable& y, Where where) {
-  auto op = std::make_shared<Matmul>();
+  auto op = make_node<Matmul>();
   op->x = x.value();
   op->y = y.value();
   return record("matmul", op, matmul(op->x, op->y, where), {x, y}, where);

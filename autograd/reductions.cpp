@@ -14,7 +14,7 @@ struct Sum : Node {
 };
 
 Variable sum(const Variable& x, const Axes& axes, bool keep, Where where) {
-  auto op = std::make_shared<Sum>();
+  auto op = make_node<Sum>();
   op->x_shape = x.shape();
   op->kept = kept_shape(x.shape(), axes, where);
   return record("sum", op, sum(x.value(), axes, keep, where), {x}, where);
@@ -36,7 +36,7 @@ struct Max : Node {
 };
 
 Variable max(const Variable& x, const Axes& axes, bool keep, Where where) {
-  auto op = std::make_shared<Max>();
+  auto op = make_node<Max>();
   op->x = x.value();
   op->z = max(op->x, axes, true, where);
   op->axes = axes;

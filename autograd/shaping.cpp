@@ -14,7 +14,7 @@ struct Reshape : Node {
 };
 
 Variable reshape(const Variable& x, const Shape& shape, Where where) {
-  auto op = std::make_shared<Reshape>();
+  auto op = make_node<Reshape>();
   op->x_shape = x.shape();
   return record("reshape", op, x.value().reshape(shape, where), {x}, where);
 }
@@ -26,7 +26,7 @@ struct Permute : Node {
 
 Variable permute(const Variable& x, const Axes& axes, Where where) {
   const Tensor z = x.value().permute(axes, where);
-  auto op = std::make_shared<Permute>();
+  auto op = make_node<Permute>();
   op->inverse.resize(axes.size());
   for (std::size_t a = 0; a < axes.size(); ++a) {
     op->inverse[static_cast<std::size_t>(normalize_axis(axes[a], z.rank()))] = static_cast<int>(a);
@@ -54,7 +54,7 @@ struct Narrow : Node {
 };
 
 Variable narrow(const Variable& x, int axis, Index start, Index length, Where where) {
-  auto op = std::make_shared<Narrow>();
+  auto op = make_node<Narrow>();
   op->x_shape = x.shape();
   op->axis = axis;
   op->start = start;
@@ -68,7 +68,7 @@ struct BroadcastTo : Node {
 };
 
 Variable broadcast_to(const Variable& x, const Shape& shape, Where where) {
-  auto op = std::make_shared<BroadcastTo>();
+  auto op = make_node<BroadcastTo>();
   op->x_shape = x.shape();
   return record("broadcast_to", op, x.value().broadcast_to(shape, where), {x}, where);
 }
@@ -89,7 +89,7 @@ Variable concat(const std::vector<Variable>& parts, int axis, Where where) {
   std::vector<Tensor> values;
   for (const Variable& part : parts) values.push_back(part.value());
   const Tensor z = concat(values, axis, where);
-  auto op = std::make_shared<Concat>();
+  auto op = make_node<Concat>();
   op->axis = axis;
   for (const Tensor& value : values) op->lengths.push_back(value.dim(axis));
   return record("concat", op, z, parts, where);
@@ -103,7 +103,7 @@ struct Gather : Node {
 };
 
 Variable gather(const Variable& x, const Tokens& indices, int axis, Where where) {
-  auto op = std::make_shared<Gather>();
+  auto op = make_node<Gather>();
   op->x_shape = x.shape();
   op->indices = indices;
   op->axis = axis;

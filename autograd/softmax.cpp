@@ -12,7 +12,7 @@ struct Softmax : Node {
 };
 
 Variable softmax(const Variable& x, int axis, Where where) {
-  auto op = std::make_shared<Softmax>();
+  auto op = make_node<Softmax>();
   op->z = softmax(x.value(), axis, where);
   op->axis = axis;
   return record("softmax", op, op->z, {x}, where);
@@ -26,7 +26,7 @@ struct LogSoftmax : Node {
 };
 
 Variable log_softmax(const Variable& x, int axis, Where where) {
-  auto op = std::make_shared<LogSoftmax>();
+  auto op = make_node<LogSoftmax>();
   op->z = log_softmax(x.value(), axis, where);
   op->axis = axis;
   return record("log_softmax", op, op->z, {x}, where);

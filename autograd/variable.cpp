@@ -9,19 +9,19 @@
 namespace segue {
 namespace {
 
-std::atomic<std::int64_t> live_nodes = 0;
 std::atomic<std::uint64_t> made_nodes = 0;
+std::atomic<std::uint64_t> destroyed_nodes = 0;
 thread_local bool recording = true;
 
 }  // namespace
 
-Node::Node() : id(++made_nodes) { ++live_nodes; }
+Node::Node() : id(++made_nodes) {}
 
 // Destroying a node destroys inputs that nobody else holds, and theirs. A list instead of recursion keeps the stack
 // small however long the chain is.
 Node::~Node() {
-  --live_nodes;
-  std::vector<Input> pending = std::move(inputs);
+  ++destroyed_nodes;
+  std::vector<Input, BlockAllocator<Input>> pending = std::move(inputs);
   while (!pending.empty()) {
     const Input last = std::move(pending.back());
     pending.pop_back();
@@ -50,7 +50,7 @@ void Node::accumulate(std::size_t i, const Tensor& contribution) {
   }
 }
 
-Variable::Variable(const Tensor& value, std::string label, Where where) : node_(std::make_shared<Node>()) {
+Variable::Variable(const Tensor& value, std::string label, Where where) : node_(make_node<Node>()) {
   node_->value = value;
   node_->label = std::move(label);
   node_->where = where;
@@ -91,11 +91,16 @@ Variable parameter(const Tensor& value, std::string label, Where where) {
   return variable;
 }
 
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, const std::vector<Variable>& inputs,
+Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, std::initializer_list<Variable> inputs,
+                Where where) {
+  return record(op, std::move(node), value, std::span<const Variable>(inputs.begin(), inputs.size()), where);
+}
+
+Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, std::span<const Variable> inputs,
                 Where where) {
   bool needed = false;
   for (const Variable& input : inputs) needed = needed || input.needs_gradient();
-  if (!needed || !recording) node = std::make_shared<Node>();
+  if (!needed || !recording) node = make_node<Node>();
   node->op = op;
   node->value = value;
   node->where = where;
@@ -112,6 +117,6 @@ Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value,
 NoGradientGuard::NoGradientGuard() : before_(std::exchange(recording, false)) {}
 NoGradientGuard::~NoGradientGuard() { recording = before_; }
 
-std::int64_t live_node_count() { return live_nodes; }
+std::int64_t live_node_count() { return static_cast<std::int64_t>(made_nodes - destroyed_nodes); }
 
 }  // namespace segue

@@ -1,7 +1,9 @@
 // Variable and Node: a value that remembers how it was made, so that backward can find its way.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,7 +38,7 @@ struct Node {
 
   Tensor value;
   Tensor gradient;  // meaningful when has_gradient
-  std::vector<Input> inputs;
+  std::vector<Input, BlockAllocator<Input>> inputs;
   const char* op = "constant";
   std::string label;        // a name for people; may be empty
   Where where;              // the caller's line that made this node
@@ -48,6 +50,12 @@ struct Node {
   bool keeps_gradient = false;  // an inner node whose gradient is to survive backward
   bool released = false;        // backward has been here and let the inputs go
 };
+
+/// A node of the kind Op, in a block that an earlier one may have used.
+template <class Op>
+std::shared_ptr<Op> make_node() {
+  return std::allocate_shared<Op>(BlockAllocator<Op>());
+}
 
 /// A handle to a shared Node. Copying one is cheap and refers to the same node.
 class Variable {
@@ -91,7 +99,9 @@ Variable parameter(const Tensor& value, std::string label = "", Where where = Wh
 
 /// The one place where the graph is recorded: gives `op`'s node its value and inputs. When no input needs a gradient,
 /// or under a NoGradientGuard, the result is a constant and `node` with its saved values is dropped.
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, const std::vector<Variable>& inputs,
+Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, std::span<const Variable> inputs,
+                Where where);
+Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, std::initializer_list<Variable> inputs,
                 Where where);
 
 /// While one lives, nothing on this thread is recorded.

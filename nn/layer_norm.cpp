@@ -73,7 +73,7 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
   }
   const Tensor in = x.value().contiguous();
   const Index n = in.dim(-1);
-  auto op = std::make_shared<LayerNormOp>();
+  auto op = make_node<LayerNormOp>();
   op->gain = gain.value();
   op->y = Tensor::uninitialized(in.shape());
   op->r = Tensor::uninitialized({n == 0 ? 0 : in.size() / n});

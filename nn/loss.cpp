@@ -58,7 +58,7 @@ void check_targets(const Shape& logits, const Tokens& targets, Where where) {
 Variable cross_entropy(const Variable& logits, const Tokens& targets, Where where) {
   check_targets(logits.shape(), targets, where);
   const Index V = logits.dim(-1);
-  auto op = std::make_shared<CrossEntropy>();
+  auto op = make_node<CrossEntropy>();
   op->logits = logits.value().contiguous();
   op->largest = Tensor::uninitialized(targets.shape);
   op->log_sums = Tensor::uninitialized(targets.shape);

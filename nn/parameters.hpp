@@ -33,8 +33,6 @@ std::vector<Tensor> zeros_like(const std::vector<Parameter>& parameters);
 void clear_gradients(const std::vector<Parameter>& parameters);
 /// Numbers in all parameters together.
 Index parameter_count(const std::vector<Parameter>& parameters);
-/// A table of names, shapes and counts with the total, for people.
-std::string parameter_summary(const std::vector<Parameter>& parameters);
 
 /// A tensor that may be overwritten to become the parameter's new value: its own numbers when nothing else looks at
 /// them, else a copy, so that a graph or a reader that still holds the old numbers keeps them.

@@ -126,7 +126,7 @@ void set_thread_count(int count, Where where) {
   threads = count;
 }
 
-void parallel_for(Index n, Index grain, const std::function<void(Index, Index)>& body) {
+void share_among_threads(Index n, Index grain, const std::function<void(Index, Index)>& body) {
   if (n <= 0) return;
   const int count = threads;  // read once: another thread may change it
   const Index ranges = std::min<Index>(count, n / std::max<Index>(grain, 1));

@@ -66,6 +66,7 @@ Axes normalize_axes(const Axes& axes, int rank, Where where) {
 }
 
 Shape broadcast_shapes(const char* op, const Shape& x, const Shape& y, Where where) {
+  if (x == y) return x;
   const int rank = std::max(x.rank(), y.rank());
   Shape result = Shape::filled(rank, 1);
   for (int back = 1; back <= rank; ++back) {

@@ -58,6 +58,8 @@ FreeBlocks::~FreeBlocks() {
   }
 }
 
+}  // namespace
+
 void* take_block(std::size_t bytes) {
   const SizeClass c = size_class(bytes);
   if (!reuse_blocks || thread_ends || free_blocks.first[c.number] == nullptr) return ::operator new(c.bytes, alignment);
@@ -71,17 +73,7 @@ void give_block_back(void* block, std::size_t bytes) {
   first = new (block) FreeBlock{first};
 }
 
-// Lets std::allocate_shared keep the Storage object itself in a reused block.
-template <class T>
-struct BlockAllocator {
-  using value_type = T;
-  BlockAllocator() = default;
-  template <class U>
-  explicit BlockAllocator(const BlockAllocator<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(take_block(n * sizeof(T))); }
-  void deallocate(T* block, std::size_t n) { give_block_back(block, n * sizeof(T)); }
-  bool operator==(const BlockAllocator&) const { return true; }
-};
+namespace {
 
 std::atomic<std::size_t> live_bytes = 0;
 std::atomic<std::size_t> peak_bytes = 0;

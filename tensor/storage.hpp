@@ -8,6 +8,22 @@
 
 namespace segue {
 
+/// Memory of at least `bytes`, aligned to 64, from the blocks that were given back before, or from the system.
+void* take_block(std::size_t bytes);
+void give_block_back(void* block, std::size_t bytes);
+
+/// Lets standard containers and std::allocate_shared use such blocks.
+template <class T>
+struct BlockAllocator {
+  using value_type = T;
+  BlockAllocator() = default;
+  template <class U>
+  explicit BlockAllocator(const BlockAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(take_block(n * sizeof(T))); }
+  void deallocate(T* block, std::size_t n) { give_block_back(block, n * sizeof(T)); }
+  bool operator==(const BlockAllocator&) const { return true; }
+};
+
 /// One block of numbers, aligned to 64 bytes. `version` counts the times it was opened for writing.
 struct Storage {
   explicit Storage(Index size);

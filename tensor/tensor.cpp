@@ -208,6 +208,7 @@ Tensor Tensor::narrow(int axis, Index start, Index length, Where where) const {
 }
 
 Tensor Tensor::broadcast_to(const Shape& shape, Where where) const {
+  if (shape == shape_) return *this;
   check_shape(shape, where);
   const int added = shape.rank() - rank();
   Strides strides = Strides::filled(shape.rank(), 0);

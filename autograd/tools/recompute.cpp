@@ -56,7 +56,7 @@ struct Recompute : Node {
 
 Variable recompute(const std::function<Variable(const std::vector<Variable>&)>& f, const std::vector<Variable>& inputs,
                    Random* random, Where where) {
-  auto op = std::make_shared<Recompute>();
+  auto op = make_node<Recompute>();
   op->f = f;
   op->arguments = inputs.size();
   op->random = random;

@@ -5,6 +5,7 @@
 #include "autograd/backward.hpp"
 #include "nn/feed_forward.hpp"
 #include "nn/layer_norm.hpp"
+#include "nn/tools/parameter_summary.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::nn_parameters_test {
