@@ -62,7 +62,7 @@ double print_table(const Settings& s, const std::string& kind, Decline decline, 
       const double closed = closed_retention(decay, scheme.reading, s.positions);
       largest = std::max(largest, std::abs(summed - closed));
       fmt::print("{:>6}   {:<18} {:>6.1f}   {:>8.4f} %   {:>9.4f} %   {:>10.0e}\n", W, scheme.name, keys, 100 * summed,
-                 100 * closed, summed - closed);
+                 100 * closed, std::abs(summed - closed));
       table.add_row({kind, W, scheme.name, keys, summed, closed});
     }
     fmt::print("\n");
@@ -74,7 +74,7 @@ double print_table(const Settings& s, const std::string& kind, Decline decline, 
 Chart draw(const Settings& s) {
   const Index W = s.windows[0], shown = std::min(s.positions, 3 * W);
   Chart chart;
-  chart.title = fmt::format("How much of its attention each position keeps, window {}", W);
+  chart.title = fmt::format("How much of its attention each position keeps: W = {}, h = {}", W, s.half_distance);
   chart.description =
       "Share of a mass that halves with distance: a saw-tooth for cut segments, a level for the sliding window, and "
       "flatter saw-teeth on a higher level for segments with memory.";
