@@ -51,7 +51,7 @@ double mean_keys(const Reading& reading, Index positions) {
 
 // The table of one kind of attention. Returns the largest difference between a sum and its closed form.
 double print_table(const Settings& s, const std::string& kind, Decline decline, Table& table) {
-  fmt::print("window   read as              keys     added up    closed form   difference\n");
+  fmt::print("window   read as               keys    added up    closed form   difference\n");
   const Decay decay = {decline, s.half_distance};
   double largest = 0;
   for (const Index W : s.windows) {
@@ -61,7 +61,7 @@ double print_table(const Settings& s, const std::string& kind, Decline decline, 
       const double summed = summed_retention(decay, scheme.reading, s.positions);
       const double closed = closed_retention(decay, scheme.reading, s.positions);
       largest = std::max(largest, std::abs(summed - closed));
-      fmt::print("{:>6}   {:<18} {:>6.1f}   {:>8.4f} %   {:>9.4f} %   {:>10.0e}\n", W, scheme.name, keys, 100 * summed,
+      fmt::print("{:>6}   {:<18} {:>7.1f}  {:>8.4f} %   {:>9.4f} %   {:>10.0e}\n", W, scheme.name, keys, 100 * summed,
                  100 * closed, std::abs(summed - closed));
       table.add_row({kind, W, scheme.name, keys, summed, closed});
     }
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
                       "ways to read a text.");
   arguments.add("windows", s.windows, "windows W, in tokens", 2, 8192);
   arguments.add("positions", s.positions, "positions to take the mean over", 1, 20000);
-  arguments.add("half_distance", s.half_distance, "half of the mass falls on the last h tokens", positive, 1e9);
+  arguments.add("half_distance", s.half_distance, "half of the mass falls on the last h tokens", positive, 1e6);
   arguments.add("out", s.out, "folder for the picture and the numbers");
   return run_lesson(arguments, argc, argv, [&] { tell(s); });
 }

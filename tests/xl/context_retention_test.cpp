@@ -91,6 +91,9 @@ TEST_CASE("What the chapter says of windows of 64, 128, 256 and 512 holds") {
   const Decay halving = {Decline::exponential, 64}, long_tail = {Decline::power, 64};
   const std::vector<Index> windows = {64, 128, 256, 512};
   const std::vector<double> kept_halving = {1.0 / 2, 3.0 / 4, 15.0 / 16, 255.0 / 256};
+  CHECK(std::abs(summed_retention(halving, cut_segments(64), 1000) - 0.278963) < 1e-6);
+  CHECK(std::abs(summed_retention(halving, {64, 64}, 1000) - 0.639481) < 1e-6);
+  CHECK(std::abs(summed_retention(long_tail, cut_segments(64), 1000) - 0.307433) < 1e-6);
   const std::vector<double> kept_long_tail = {1.0 / 2, 2.0 / 3, 4.0 / 5, 8.0 / 9};
   for (std::size_t k = 0; k < windows.size(); ++k) {
     const Index W = windows[k];
