@@ -28,7 +28,7 @@ namespace {
 struct Settings {
   Index segment_length = 3, memory_length = 2;
   std::vector<Index> sizes = {16, 64, 256};
-  Index heads = 8, calls = 21;
+  Index heads = 8, calls = 41;
   std::string out = "out";
 };
 
