@@ -29,12 +29,12 @@ struct Settings {
 
 struct Scheme {
   std::string name;
-  Reading reading;
+  Segmentation segmentation;
 };
 
 // What a window of W tokens can mean.
 std::vector<Scheme> schemes_of(Index W) {
-  const Reading halves = {W - W / 2, W / 2};
+  const Segmentation halves = {W - W / 2, W / 2};
   return {
       {"cut segments", cut_segments(W)},
       {fmt::format("memory {} + {}", halves.memory_length, halves.segment_length), halves},
@@ -43,9 +43,9 @@ std::vector<Scheme> schemes_of(Index W) {
   };
 }
 
-double mean_keys(const Reading& reading, Index positions) {
+double mean_keys(const Segmentation& segmentation, Index positions) {
   double sum = 0;
-  for (Index t = 0; t < positions; ++t) sum += static_cast<double>(reading.keys(t));
+  for (Index t = 0; t < positions; ++t) sum += static_cast<double>(segmentation.keys(t));
   return sum / static_cast<double>(positions);
 }
 
@@ -57,9 +57,9 @@ double print_table(const Settings& s, const std::string& kind, Decline decline, 
   for (const Index W : s.windows) {
     for (const Scheme& scheme : schemes_of(W)) {
       if (interrupted()) return largest;
-      const double keys = mean_keys(scheme.reading, s.positions);
-      const double summed = summed_retention(decay, scheme.reading, s.positions);
-      const double closed = closed_retention(decay, scheme.reading, s.positions);
+      const double keys = mean_keys(scheme.segmentation, s.positions);
+      const double summed = summed_retention(decay, scheme.segmentation, s.positions);
+      const double closed = closed_retention(decay, scheme.segmentation, s.positions);
       largest = std::max(largest, std::abs(summed - closed));
       fmt::print("{:>6}   {:<18} {:>7.1f}  {:>8.4f} %   {:>9.4f} %   {:>10.0e}\n", W, scheme.name, keys, 100 * summed,
                  100 * closed, std::abs(summed - closed));
@@ -82,7 +82,7 @@ Chart draw(const Settings& s) {
   chart.y = {"share kept", "%"};
   for (const Scheme& scheme : schemes_of(W)) {
     Series series = {
-        scheme.name, {}, retention_by_position({Decline::exponential, s.half_distance}, scheme.reading, shown)};
+        scheme.name, {}, retention_by_position({Decline::exponential, s.half_distance}, scheme.segmentation, shown)};
     for (double& share : series.y) share *= 100, series.x.push_back(static_cast<double>(series.x.size()));
     chart.series.push_back(series);
   }

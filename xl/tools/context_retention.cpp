@@ -10,9 +10,9 @@
 namespace segue {
 namespace {
 
-void check_retention(const Decay& decay, const Reading& reading, Index positions, Where where) {
-  constexpr Index most = Index(1) << 30;  // so that products can be counted
-  const Index T = reading.segment_length, M = reading.memory_length;
+void check_retention(const Decay& decay, const Segmentation& segmentation, Index positions, Where where) {
+  constexpr Index most = Index(1) << 24;  // beyond all use, and a table of weights still fits in memory
+  const Index T = segmentation.segment_length, M = segmentation.memory_length;
   if (T < 1 || T > most || M < 0 || M > most || positions < 1 || positions > most) {
     fail<ValueError>(where,
                      "context retention: expected a segment and positions of 1 .. {} and a memory of 0 .. {}, "
@@ -58,18 +58,19 @@ double Decay::beyond(Index n) const {
   return decline == Decline::power ? h / (h + distance) : std::exp2(-distance / h);
 }
 
-Reading cut_segments(Index W) { return {W, 0}; }
+Segmentation cut_segments(Index W) { return {W, 0}; }
 
-Reading sliding_window(Index W) { return {1, W - 1}; }
+Segmentation sliding_window(Index W) { return {1, W - 1}; }
 
-std::vector<double> retention_by_position(const Decay& decay, const Reading& reading, Index positions, Where where) {
-  check_retention(decay, reading, positions, where);
+std::vector<double> retention_by_position(const Decay& decay, const Segmentation& segmentation, Index positions,
+                                          Where where) {
+  check_retention(decay, segmentation, positions, where);
   std::vector<double> weights(
-      static_cast<std::size_t>(reading.memory_length + std::min(reading.segment_length, positions)));
+      static_cast<std::size_t>(segmentation.memory_length + std::min(segmentation.segment_length, positions)));
   for (std::size_t d = 0; d < weights.size(); ++d) weights[d] = decay.at(static_cast<Index>(d));
   std::vector<double> shares;
   for (Index t = 0; t < positions; ++t) {
-    const Index first = t - t % reading.segment_length - reading.memory_length;  // the first key that t sees
+    const Index first = t - t % segmentation.segment_length - segmentation.memory_length;  // the first key that t sees
     double share = 0;
     for (Index j = first; j <= t; ++j) share += weights[static_cast<std::size_t>(t - j)];
     shares.push_back(share);
@@ -77,14 +78,14 @@ std::vector<double> retention_by_position(const Decay& decay, const Reading& rea
   return shares;
 }
 
-double summed_retention(const Decay& decay, const Reading& reading, Index positions, Where where) {
-  const std::vector<double> shares = retention_by_position(decay, reading, positions, where);
+double summed_retention(const Decay& decay, const Segmentation& segmentation, Index positions, Where where) {
+  const std::vector<double> shares = retention_by_position(decay, segmentation, positions, where);
   return std::accumulate(shares.begin(), shares.end(), 0.0) / static_cast<double>(positions);
 }
 
-double closed_retention(const Decay& decay, const Reading& reading, Index positions, Where where) {
-  check_retention(decay, reading, positions, where);
-  const Index T = reading.segment_length, M = reading.memory_length;
+double closed_retention(const Decay& decay, const Segmentation& segmentation, Index positions, Where where) {
+  check_retention(decay, segmentation, positions, where);
+  const Index T = segmentation.segment_length, M = segmentation.memory_length;
   const double lost = static_cast<double>(positions / T) * sum_beyond(decay, M + 1, T) +
                       sum_beyond(decay, M + 1, positions % T);  // whole segments, and the beginning of one more
   return 1 - lost / static_cast<double>(positions);

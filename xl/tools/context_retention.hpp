@@ -30,7 +30,7 @@ struct Decay {
 };
 
 /// How a text is read: in segments of T tokens, of which each sees the M tokens before it.
-struct Reading {
+struct Segmentation {
   Index segment_length, memory_length;
 
   /// How many keys the query at position t of the text sees; position 0 is the first of a segment, and the memory is
@@ -39,20 +39,22 @@ struct Reading {
 };
 
 /// Segments of W that see nothing but themselves.
-Reading cut_segments(Index W);
+Segmentation cut_segments(Index W);
 /// W keys for every query, as a window that moves on token by token shows them: segments of one token, a memory of
 /// W - 1.
-Reading sliding_window(Index W);
+Segmentation sliding_window(Index W);
 
 /// The share that each of the first positions of a text keeps, its weights added up key by key. Throws ValueError
-/// unless T >= 1, M >= 0, positions >= 1 (all up to 2^30) and the half distance is a finite number above 0.
-std::vector<double> retention_by_position(const Decay& decay, const Reading& reading, Index positions,
+/// unless T >= 1, M >= 0, positions >= 1 (all up to 2^24) and the half distance is a finite number above 0.
+std::vector<double> retention_by_position(const Decay& decay, const Segmentation& segmentation, Index positions,
                                           Where where = Where::current());
 
 /// The mean over the positions of retention_by_position.
-double summed_retention(const Decay& decay, const Reading& reading, Index positions, Where where = Where::current());
+double summed_retention(const Decay& decay, const Segmentation& segmentation, Index positions,
+                        Where where = Where::current());
 
 /// The same mean in closed form: a geometric series for the exponential, a difference of two digammas for the power.
-double closed_retention(const Decay& decay, const Reading& reading, Index positions, Where where = Where::current());
+double closed_retention(const Decay& decay, const Segmentation& segmentation, Index positions,
+                        Where where = Where::current());
 
 }  // namespace segue
