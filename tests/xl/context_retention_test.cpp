@@ -140,6 +140,18 @@ TEST_CASE("With the same keys at most, shorter segments keep more, up to the sli
   }
 }
 
+TEST_CASE("The answers to the chapter's exercises hold") {
+  const Decay halving = {Decline::exponential, 64};
+  CHECK(retention_by_position(halving, cut_segments(64), 33)[32] == retention_by_position(halving, {32, 32}, 1)[0]);
+  const std::vector<double> kept = {0.283, 0.406, 0.457, 0.481};
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const Index T = 64 >> k;
+    CHECK(std::abs(closed_retention(halving, {T, 64 - T}, 64) - kept[k]) < 0.0005);
+  }
+  CHECK(std::abs(summed_retention({Decline::exponential, 8}, sliding_window(64), 1000) - 0.996) < 0.0005);
+  CHECK(std::abs(summed_retention({Decline::exponential, 8}, cut_segments(64), 1000) - 0.824) < 0.0005);
+}
+
 TEST_CASE("Extreme half distances keep everything or next to nothing, and stay finite") {
   for (const Decline decline : declines) {
     for (const auto& [h, kept] : {std::pair(1e-300, 1.0), std::pair(1e300, 0.0)}) {
