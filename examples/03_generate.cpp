@@ -31,8 +31,9 @@ void tell(const Settings& s) {
   Generator generator(model, s.memory_length < 0 ? model.config.memory_length : s.memory_length);
   generator.read(to_bytes(s.prompt));
   fmt::print("{}", s.prompt);
+  PrintableText text;
   for (Index i = 0; i < s.length && !interrupted(); ++i) {
-    fmt::print("{}", printable(generator.next(sampling, random)));
+    fmt::print("{}", text.next(generator.next(sampling, random)));
     if (std::fflush(stdout) != 0) throw FileError("cannot write to stdout");
   }
   fmt::print("\n");

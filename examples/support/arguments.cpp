@@ -9,6 +9,8 @@
 #include <sstream>
 #include <utility>
 
+#include "examples/support/chart_layout.hpp"
+
 namespace segue {
 
 namespace {
@@ -44,6 +46,7 @@ bool read_list(const std::string& text, std::vector<Index>& values, Index minimu
     if (!read_number(text.substr(begin, end - begin), read.emplace_back(), minimum, maximum)) return false;
     begin = end + 1;
   }
+  if (std::set<Index>(read.begin(), read.end()).size() < read.size()) return false;
   values = std::move(read);
   return true;
 }
@@ -79,6 +82,13 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     }
   }
   return row[b.size()];
+}
+
+// Without leading dashes and in small letters: how a name is meant.
+std::string bare(const std::string& name) {
+  std::string letters = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  for (char& c : letters) c = 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return letters;
 }
 
 std::string comma_list(const std::vector<Index>& values) {
@@ -123,7 +133,7 @@ void Arguments::add(const std::string& name, std::string& value, const std::stri
 void Arguments::add(const std::string& name, std::vector<Index>& values, const std::string& meaning, Index minimum,
                     Index maximum) {
   arguments_.push_back({name, meaning, comma_list(values),
-                        fmt::format("whole numbers{} with commas between", bounds(minimum, maximum)),
+                        fmt::format("whole numbers{} with commas between, each once", bounds(minimum, maximum)),
                         [=, &values](const std::string& text) { return read_list(text, values, minimum, maximum); }});
 }
 
@@ -149,11 +159,14 @@ void Arguments::parse(const std::vector<std::string>& words) const {
 }
 
 std::string Arguments::nearest(const std::string& name) const {
+  const std::string typed = bare(name);
   const auto nearer = [&](const Argument& a, const Argument& b) {
-    return edit_distance(name, a.name) < edit_distance(name, b.name);
+    return edit_distance(typed, a.name) < edit_distance(typed, b.name);
   };
   const auto argument = std::min_element(arguments_.begin(), arguments_.end(), nearer);
-  return argument == arguments_.end() ? "" : fmt::format(", did you mean \"{}\"", argument->name);
+  // With more than two of three letters wrong it would be a guess.
+  if (argument == arguments_.end() || 3 * edit_distance(typed, argument->name) > 2 * argument->name.size()) return "";
+  return fmt::format(", did you mean \"{}\"", argument->name);
 }
 
 std::string Arguments::help() const {
@@ -161,8 +174,12 @@ std::string Arguments::help() const {
       fmt::format("{}\n\nusage: {} [key=value ...]\n\nkeys with their defaults:\n", description_, program_);
   std::size_t width = 0;
   for (const Argument& a : arguments_) width = std::max(width, a.name.size() + 1 + a.initial.size());
+  const int room = std::max(100 - static_cast<int>(width) - 4, 40);
   for (const Argument& a : arguments_) {
-    text += fmt::format("  {:<{}}  {} ({})\n", a.name + "=" + a.initial, width, a.meaning, a.expected);
+    std::string left = a.name + "=" + a.initial;
+    for (const std::string& line : wrap(fmt::format("{} ({})", a.meaning, a.expected), room)) {
+      text += fmt::format("  {:<{}}  {}\n", std::exchange(left, ""), width, line);
+    }
   }
   return text;
 }

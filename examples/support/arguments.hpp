@@ -33,7 +33,7 @@ class Arguments {
            double minimum = std::numeric_limits<double>::lowest(), double maximum = std::numeric_limits<double>::max());
   void add(const std::string& name, bool& value, const std::string& meaning);
   void add(const std::string& name, std::string& value, const std::string& meaning);
-  /// A comma list of at least one number; the bounds hold for each.
+  /// A comma list of at least one number, no two alike; the bounds hold for each.
   void add(const std::string& name, std::vector<Index>& values, const std::string& meaning,
            Index minimum = std::numeric_limits<Index>::min(), Index maximum = std::numeric_limits<Index>::max());
 

@@ -16,7 +16,16 @@ std::vector<Index> read_bytes(const std::filesystem::path& path, Where where = W
 /// The bytes of a text.
 std::vector<Index> to_bytes(const std::string& text);
 
-/// A byte for the terminal: control characters other than line breaks and tabs become "?", all others stay.
-std::string printable(Index byte);
+/// Bytes for the terminal as they come, one at a time. Whole UTF-8 characters pass, line breaks and tabs too; control
+/// characters, which could make the terminal do things, and whatever is no UTF-8 become "?".
+class PrintableText {
+ public:
+  /// What can be printed now; nothing while a character is incomplete.
+  std::string next(Index byte);
+
+ private:
+  std::string character_;   // its bytes so far
+  std::size_t length_ = 0;  // of the whole character
+};
 
 }  // namespace segue

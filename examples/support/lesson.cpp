@@ -9,6 +9,13 @@
 #include "examples/support/interrupt.hpp"
 
 namespace segue {
+namespace {
+
+bool asks_for_help(const std::string& word) {
+  return word == "--help" || word == "-help" || word == "help" || word == "-h";
+}
+
+}  // namespace
 
 int run_lesson(const Arguments& arguments, int argc, const char* const* argv, const std::function<void()>& story) {
   const auto complain = [&](const char* what, int status) {
@@ -18,7 +25,7 @@ int run_lesson(const Arguments& arguments, int argc, const char* const* argv, co
   };
   try {
     const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-    if (std::find(words.begin(), words.end(), "--help") != words.end()) {
+    if (std::any_of(words.begin(), words.end(), asks_for_help)) {
       fmt::print("{}", arguments.help());
     } else {
       arguments.parse(words);

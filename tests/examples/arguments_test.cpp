@@ -112,7 +112,7 @@ TEST_CASE("a value that is not wholly what is expected is an error that names th
     CAPTURE(value);
     CHECK(contains(complaint(std::string("rate=") + value), "rate: expected a number above 0, got"));
   }
-  for (const char* value : {"", ",", "1,", ",1", "1,,2", "1;2", "1, 2", "-1", "1,x"}) {
+  for (const char* value : {"", ",", "1,", ",1", "1,,2", "1;2", "1, 2", "-1", "1,x", "3,3", "0,-0"}) {
     CAPTURE(value);
     CHECK(contains(complaint(std::string("lengths=") + value), "lengths: expected whole numbers of at least 0 with"));
   }
@@ -136,6 +136,12 @@ TEST_CASE("an unknown key suggests the nearest one") {
   CHECK(contains(complaint("--rate=5"), "did you mean \"rate\""));
   CHECK(contains(complaint("otu=5"), "did you mean \"out\""));
   CHECK(contains(complaint("Dropout=true"), "did you mean \"dropout\""));
+  CHECK(contains(complaint("--STEPS=5"), "did you mean \"steps\""));
+  for (const char* word : {"foo=1", "h", "--", "-x=1"}) {
+    CAPTURE(word);
+    CHECK_FALSE(contains(complaint(word), "did you mean"));
+    CHECK(contains(complaint(word), "--help lists all"));
+  }
   CHECK(complaint("=5") != "");
   CHECK(complaint("") != "");
   CHECK_THROWS_AS(Arguments("none", "").parse({"a=1"}), ArgumentError);
@@ -157,12 +163,28 @@ TEST_CASE("help lists every argument with its default, meaning and bounds") {
   }
 }
 
+TEST_CASE("a long line of help goes on under its meaning") {
+  Index value = 7;
+  Arguments arguments("lesson", "");
+  std::string meaning = "word";
+  for (int k = 0; k < 40; ++k) meaning += " word";
+  arguments.add("value", value, meaning);
+  const std::string help = arguments.help();
+  CHECK(contains(help, "\n  value=7  word"));
+  CHECK(contains(help, "\n           word"));
+  std::size_t begin = 0;
+  for (std::size_t end = help.find('\n'); end != std::string::npos; begin = end + 1, end = help.find('\n', begin))
+    CHECK(end - begin <= 100);
+}
+
 TEST_CASE("a lesson's exit status is 0 for success, 1 for a failure and 2 for a wrong argument") {
   int runs = 0;
   CHECK(status_of({"steps=3"}, [&] { ++runs; }) == 0);
   CHECK(runs == 1);
   CHECK(status_of({"steps=abc"}, [&] { ++runs; }) == 2);
-  CHECK(status_of({"steps=abc", "--help"}, [&] { ++runs; }) == 0);
+  for (const char* help : {"--help", "-help", "help", "-h"}) {
+    CHECK(status_of({"steps=abc", help}, [&] { ++runs; }) == 0);
+  }
   CHECK(runs == 1);
   CHECK(status_of({}, [] { throw std::runtime_error("expected failure"); }) == 1);
   CHECK(status_of({}, [] { throw ArgumentError("expected refusal"); }) == 2);
