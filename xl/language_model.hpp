@@ -28,7 +28,8 @@ struct LanguageModel {
   Config config;
 };
 
-/// Throws ShapeError unless `tokens` are [B, T] for the B rows and N layers of the memory.
+/// Throws ShapeError unless `tokens` are [B, T] for the B rows and N layers of the memory, and ValueError for
+/// same_length with a memory of limit 0.
 void check_segment(const Config& config, const Tokens& tokens, const Memory& memory, Where where);
 
 }  // namespace segue

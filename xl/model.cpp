@@ -16,6 +16,9 @@ void check_segment(const Config& config, const Tokens& tokens, const Memory& mem
     fail<ShapeError>(where, "model: tokens {} with a memory of {} rows and {} layers; expected [{}, T] and {} layers",
                      tokens.shape, memory.batch(), N, memory.batch(), config.layers);
   }
+  if (config.same_length && memory.limit == 0) {
+    fail<ValueError>(where, "model: same_length sees distances below the memory's limit, which is 0");
+  }
 }
 
 TransformerXL::TransformerXL(const Config& c, Random& random, Where where)
@@ -31,9 +34,6 @@ TransformerXL::TransformerXL(const Config& c, Random& random, Where where)
 
 Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode, Where where) const {
   check_segment(config, tokens, memory, where);
-  if (config.same_length && memory.limit == 0) {
-    fail<ValueError>(where, "model: same_length sees distances below the memory's limit, which is 0");
-  }
   const Index T = tokens.shape[1], K = memory.length() + T;
   const Variable R(distance_sinusoids(K, config.clamp_length, config.width, where), "R");
   const Index window = config.same_length ? memory.limit : 0;
