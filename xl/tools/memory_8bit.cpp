@@ -22,10 +22,16 @@ float step_between_codes(const Real* x, Index D) {
   }
   const double exact = largest / largest_code;
   if (exact > static_cast<double>(std::numeric_limits<float>::max())) return std::numeric_limits<float>::infinity();
-  const float step = static_cast<float>(exact);
+  float step = static_cast<float>(exact);
   // A subnormal float may be rounded far down, even to 0; the next one leaves room for the largest.
-  const bool too_small = largest >= (largest_code + 0.5) * static_cast<double>(step) && largest > 0;
-  return too_small ? std::nextafter(step, std::numeric_limits<float>::infinity()) : step;
+  if (largest > 0 && largest >= (largest_code + 0.5) * static_cast<double>(step)) {
+    step = std::nextafter(step, std::numeric_limits<float>::infinity());
+  }
+  // One that was rounded up must not bring the largest back as more than a Real can be.
+  if (largest_code * static_cast<double>(step) > static_cast<double>(std::numeric_limits<Real>::max())) {
+    step = std::nextafter(step, 0.0f);
+  }
+  return step;
 }
 
 void encode(const Real* x, Index D, float step, std::int8_t* codes) {
