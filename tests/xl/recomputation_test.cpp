@@ -129,6 +129,24 @@ TEST_CASE("Recomputation lowers the peak of tensor bytes, the more the deeper th
   CHECK(share[3] < 0.25);
 }
 
+TEST_CASE("A layer more adds its whole graph to the peak, or its input when it is computed again") {
+  const auto per_layer = [](auto make) {
+    std::vector<double> peaks;
+    for (const Index layers : {2, 4, 8}) {
+      const auto model = make(random_model(deep_config(layers)));
+      peak_of_step(model);  // gradients are there from now on
+      peaks.push_back(static_cast<double>(peak_of_step(model)));
+    }
+    CHECK((peaks[2] - peaks[1]) / 4 == doctest::Approx((peaks[1] - peaks[0]) / 2).epsilon(0.02));
+    return (peaks[2] - peaks[0]) / 6;
+  };
+  const double position = 4 * 16 * sizeof(Real);                         // B D
+  const double input = 16 * position, handed_on = (16 + 16) * position;  // T, and M + T: the memory is a view of it
+  CHECK(per_layer([](const TransformerXL& m) { return RecomputingTransformerXL(m); }) ==
+        doctest::Approx(input + handed_on).epsilon(0.02));
+  CHECK(per_layer([](const TransformerXL& m) { return m; }) > 10 * (input + handed_on));
+}
+
 TEST_CASE("A recomputing model evaluates and runs without a graph as the plain one does") {
   const TransformerXL plain = random_model(tiny_config());
   const RecomputingTransformerXL recomputing(plain);

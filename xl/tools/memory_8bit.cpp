@@ -36,8 +36,9 @@ float step_between_codes(const Real* x, Index D) {
 
 void encode(const Real* x, Index D, float step, std::int8_t* codes) {
   for (Index d = 0; d < D; ++d) {
-    codes[d] = step == 0 ? std::int8_t{0}
-                         : static_cast<std::int8_t>(std::round(static_cast<double>(x[d]) / static_cast<double>(step)));
+    codes[d] = step == 0
+                   ? std::int8_t{0}
+                   : static_cast<std::int8_t>(std::nearbyint(static_cast<double>(x[d]) / static_cast<double>(step)));
   }
 }
 
