@@ -8,6 +8,7 @@
 #include <ctime>
 #include <limits>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "autograd/backward.hpp"
@@ -35,6 +36,7 @@ ModelSettings default_model() {
   m.layers = 4;
   m.steps = 400;
   m.batch = 8;
+  m.learning_rate = 0.003;
   m.dropout = 0.1;
   return m;
 }
@@ -107,12 +109,12 @@ void print_reach(const Settings& s, const Config& config) {
 }
 
 void print_table(const std::vector<Result>& results) {
-  fmt::print("  {:<14} {:>16} {:>16} {:>9} {:>14}\n", "", "bytes of memory", "peak bytes of", "seconds",
-             "bits per byte");
-  fmt::print("  {:<14} {:>16} {:>16} {:>9} {:>14}\n", "", "between segments", "training", "", "held out");
+  const char* columns = "  {:<14} {:>16} {:>16} {:>12} {:>14}\n";
+  fmt::print(fmt::runtime(columns), "", "bytes of memory", "peak bytes of", "seconds of", "bits per byte");
+  fmt::print(fmt::runtime(columns), "", "between segments", "training", "processor", "held out");
   for (const Result& r : results) {
-    fmt::print("  {:<14} {:>16} {:>16} {:>9.1f} {:>14.4f}\n", r.way.name, r.memory_bytes, r.peak_bytes, r.seconds,
-               r.bits);
+    fmt::print(fmt::runtime(columns), r.way.name, r.memory_bytes, r.peak_bytes, fmt::format("{:.1f}", r.seconds),
+               fmt::format("{:.4f}", r.bits));
   }
   fmt::print("\n");
 }
@@ -196,51 +198,68 @@ double bytes_of_a_layer(const Settings& s, const Config& config) {
   return static_cast<double>(tensor_bytes() - before);
 }
 
-// Peak bytes of a step for models of several depths, measured, beside a count of what has to be kept: all layers, or
-// their inputs and one layer at a time.
-Chart peaks_by_depth(const Settings& s, Table& table) {
+struct Depth {
+  Index layers;
+  double plain, plain_theory, checkpointed, checkpointed_theory;  // peak bytes of a step
+};
+
+// Measured for several depths, beside a count of what must be kept at one time: the graphs of all layers, or the inputs
+// of all and the graph of one. Each layer also hands on its memory, which is a view of [memory ; segment].
+std::vector<Depth> measure_depths(const Settings& s) {
+  Config config = make_config(s.model, 256, s.memory_length);
+  const double position = static_cast<double>(s.model.batch * config.width) * static_cast<double>(sizeof(Real));
+  const double input = position * static_cast<double>(s.model.segment_length);
+  const double handed_on = input + position * static_cast<double>(s.memory_length);
+  const double graph = bytes_of_a_layer(s, config);
+  double beside = 0;  // embedding, logits and loss: taken from the first plain model
+  std::vector<Depth> depths;
+  for (const Index N : std::set<Index>(s.depths.begin(), s.depths.end())) {
+    if (interrupted()) break;
+    config.layers = N;
+    const Step step(s, config);
+    const double n = static_cast<double>(N);
+    const double plain = peak_of_step(*make_model(config, false, 1), step);
+    const double checkpointed = peak_of_step(*make_model(config, true, 1), step);
+    if (depths.empty()) beside = plain - n * (graph + handed_on);
+    depths.push_back(
+        {N, plain, beside + n * (graph + handed_on), checkpointed, beside + n * (input + handed_on) + graph});
+  }
+  return depths;
+}
+
+Chart chart_of(const std::vector<Depth>& depths) {
   Chart chart;
   chart.title = "Peak bytes of a training step";
   chart.description = "Peak bytes of a step against layers, with and without checkpointing, beside theory.";
   chart.x = {"layers N"};
   chart.y = {"forward and backward", "MB"};
-  const Config config = make_config(s.model, 256, s.memory_length);
-  const double position = static_cast<double>(s.model.batch * config.width) * static_cast<double>(sizeof(Real));
-  const double input = position * static_cast<double>(s.model.segment_length);
-  const double handed_on = input + position * static_cast<double>(s.memory_length);  // [M ; T], the memory a view of it
-  const double layer = bytes_of_a_layer(s, config);
-  Series plain{"plain", {}, {}}, checkpointed{"checkpointed", {}, {}};
-  Series plain_theory{"plain", {}, {}, Kind::theory}, checkpointed_theory{"checkpointed", {}, {}, Kind::theory};
-  double beside = 0;  // embedding, logits and loss: taken from the first plain model
-  for (const Index N : s.depths) {
-    if (interrupted()) break;
-    Config deep = config;
-    deep.layers = N;
-    const Step step(s, deep);
-    const double n = static_cast<double>(N);
-    const double all = peak_of_step(*make_model(deep, false, 1), step);
-    const double few = peak_of_step(*make_model(deep, true, 1), step);
-    if (plain.x.empty()) beside = all - n * (layer + handed_on);
-    const double all_theory = beside + n * (layer + handed_on);
-    const double few_theory = beside + n * (input + handed_on) + layer;
-    for (Series* series : {&plain, &plain_theory, &checkpointed, &checkpointed_theory}) series->x.push_back(n);
-    plain.y.push_back(all / 1e6);
-    plain_theory.y.push_back(all_theory / 1e6);
-    checkpointed.y.push_back(few / 1e6);
-    checkpointed_theory.y.push_back(few_theory / 1e6);
-    table.add_row({N, all, all_theory, few, few_theory});
-  }
-  if (plain.x.size() > 1) {
-    const auto a_layer_more = [&](const Series& series) {
-      return 1e6 * (series.y.back() - series.y.front()) / (series.x.back() - series.x.front());
-    };
-    fmt::print(
-        "Each layer more adds {:.0f} bytes to the peak of a step (theory {:.0f}: the graph of a layer),\n"
-        "checkpointed {:.0f} (theory {:.0f}: its input).\n\n",
-        a_layer_more(plain), layer + handed_on, a_layer_more(checkpointed), input + handed_on);
-  }
-  chart.series = {plain_theory, checkpointed_theory, plain, checkpointed};
+  const auto add = [&](const std::string& name, Kind kind, double Depth::*bytes) {
+    Series series{name, {}, {}, kind};
+    for (const Depth& depth : depths) {
+      series.x.push_back(static_cast<double>(depth.layers));
+      series.y.push_back(depth.*bytes / 1e6);
+    }
+    chart.series.push_back(series);
+  };
+  add("plain", Kind::theory, &Depth::plain_theory);
+  add("checkpointed", Kind::theory, &Depth::checkpointed_theory);
+  add("plain", Kind::measured, &Depth::plain);
+  add("checkpointed", Kind::measured, &Depth::checkpointed);
   return chart;
+}
+
+void print_growth(const std::vector<Depth>& depths) {
+  if (depths.size() < 2) return;
+  const Depth &first = depths.front(), &last = depths.back();
+  const auto growth = [&](double Depth::*bytes) {
+    return (last.*bytes - first.*bytes) / static_cast<double>(last.layers - first.layers);
+  };
+  fmt::print(
+      "A layer more adds to the peak of a step:\n"
+      "  plain {:>16.0f} bytes (theory {:.0f}: its graph)\n"
+      "  checkpointed {:>9.0f} bytes (theory {:.0f}: its input)\n",
+      growth(&Depth::plain), growth(&Depth::plain_theory), growth(&Depth::checkpointed),
+      growth(&Depth::checkpointed_theory));
 }
 
 void tell(const Settings& s) {
@@ -267,11 +286,17 @@ void tell(const Settings& s) {
   if (results.size() > 1) print_summary(s, results);
   show_check(results[0].memory);
 
-  Table depths({"layers", "plain_bytes", "plain_theory", "checkpointed_bytes", "checkpointed_theory"});
-  const Chart chart = peaks_by_depth(s, depths);
+  const std::vector<Depth> depths = measure_depths(s);
+  const Chart chart = chart_of(depths);
   print(chart);
+  fmt::print("\n");
+  print_growth(depths);
+  Table peaks({"layers", "plain_bytes", "plain_theory", "checkpointed_bytes", "checkpointed_theory"});
+  for (const Depth& d : depths) {
+    peaks.add_row({d.layers, d.plain, d.plain_theory, d.checkpointed, d.checkpointed_theory});
+  }
   write_csv(s.out + "/memory_tools.csv", table);
-  write_csv(s.out + "/memory_tools_depths.csv", depths);
+  write_csv(s.out + "/memory_tools_depths.csv", peaks);
   write_svg(s.out + "/memory_tools.svg", chart);
   fmt::print(
       "\nThe picture is in {0}/memory_tools.svg, the numbers are in {0}/memory_tools.csv and "
