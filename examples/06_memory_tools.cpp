@@ -5,6 +5,7 @@
 // state are planted in the memory, found, and one of them mended.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 #include <limits>
 #include <memory>
@@ -119,6 +120,9 @@ void print_table(const std::vector<Result>& results) {
   fmt::print("\n");
 }
 
+// Without a minus before zeros.
+double rounded(double bits) { return std::round(bits * 1e5) / 1e5 + 0.0; }
+
 // What the table says, beside what theory says.
 void print_summary(const Settings& s, const std::vector<Result>& results) {
   const Result& plain = results[0];
@@ -129,8 +133,9 @@ void print_summary(const Settings& s, const std::vector<Result>& results) {
                100 * static_cast<double>(results[1].memory_bytes) / static_cast<double>(plain.memory_bytes),
                sizeof(Real), 100 * (D + 4) / (number * D));
   }
-  fmt::print("  {:+.5f} bits per byte for the plain model, read with it\n", plain.bits_read_in_bytes - plain.bits);
-  fmt::print("  {:+.5f} bits per byte for a model trained and read with it\n", results[1].bits - plain.bits);
+  fmt::print("  {:+.5f} bits per byte for the plain model, read with it\n",
+             rounded(plain.bits_read_in_bytes - plain.bits));
+  fmt::print("  {:+.5f} bits per byte for a model trained and read with it\n", rounded(results[1].bits - plain.bits));
   if (results.size() < 4) return;
   const bool same = results[2].weights == plain.weights && results[3].weights == results[1].weights;
   fmt::print("Checkpointed layers:\n");
@@ -256,8 +261,8 @@ void print_growth(const std::vector<Depth>& depths) {
   };
   fmt::print(
       "A layer more adds to the peak of a step:\n"
-      "  plain {:>16.0f} bytes (theory {:.0f}: its graph)\n"
-      "  checkpointed {:>9.0f} bytes (theory {:.0f}: its input)\n",
+      "  plain {:>16.0f} bytes (theory {:.0f}: its graph and its memory)\n"
+      "  checkpointed {:>9.0f} bytes (theory {:.0f}: its input and its memory)\n",
       growth(&Depth::plain), growth(&Depth::plain_theory), growth(&Depth::checkpointed),
       growth(&Depth::checkpointed_theory));
 }

@@ -112,6 +112,10 @@ TEST_CASE("Only inputs that need a gradient get one, and a block that needs none
   CHECK(same_bits(x.gradient(), c.value()));
   CHECK_FALSE(c.has_gradient());
   CHECK_FALSE(recompute(product, {c, c}).needs_gradient());
+  const auto by_captured = [x](const std::vector<Variable>& v) { return v[0] * x; };
+  x.shared_node()->has_gradient = false;
+  backward(sum(recompute(by_captured, {c})));  // no input needs one, a captured leaf does
+  CHECK(same_bits(x.gradient(), c.value()));
   const auto stopped = [](const std::vector<Variable>& v) { return stop_gradient(v[0] * v[1]); };
   const Variable z = recompute(stopped, {c, x});
   CHECK_FALSE(z.needs_gradient());

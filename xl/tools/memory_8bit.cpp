@@ -34,7 +34,7 @@ float step_between_codes(const Real* x, Index D) {
   return step;
 }
 
-void encode(const Real* x, Index D, float step, std::int8_t* codes) {
+void encode_state(const Real* x, Index D, float step, std::int8_t* codes) {
   for (Index d = 0; d < D; ++d) {
     codes[d] = step == 0
                    ? std::int8_t{0}
@@ -62,7 +62,7 @@ ByteMemory compress(const Memory& memory, Where where) {
         fail<ValueError>(where, "8-bit memory: layer {}, row {}, position {} holds {}", bytes.layers.size(), state / M,
                          state % M, std::isnan(step) ? "a NaN" : "an infinity, or a number too large for a step");
       }
-      encode(x, D, step, coded.codes.data() + state * D);
+      encode_state(x, D, step, coded.codes.data() + state * D);
       coded.steps.push_back(step);
     }
     bytes.layers.push_back(std::move(coded));

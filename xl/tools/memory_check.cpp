@@ -54,7 +54,7 @@ std::vector<MemoryFinding> check_memory(const Memory& memory, Real limit, Where 
 }
 
 std::string to_string(const MemoryFinding& f) {
-  return fmt::format("layer {}, row {}, position {}: component {} is {:.4g}", f.layer, f.row, f.position, f.component,
+  return fmt::format("layer {}, row {}, position {}: component {} is {:.6g}", f.layer, f.row, f.position, f.component,
                      f.value);
 }
 
