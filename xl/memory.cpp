@@ -20,9 +20,9 @@ Memory empty_memory(const Config& config, Index B, Index limit, Where where) {
 }
 
 Variable update_memory(const Variable& old, const Variable& hidden, Index limit, bool stop, Where where) {
-  const Variable all = concat({old, hidden}, 1, where);  // [B, M + T, D]
-  const Index kept = std::min(limit, all.dim(1));
-  const Variable latest = narrow(all, 1, all.dim(1) - kept, kept, where);  // [B, kept, D]
+  const auto last = [&](const Variable& x, Index n) { return narrow(x, 1, x.dim(1) - n, n, where); };
+  const Index from_hidden = std::min(limit, hidden.dim(1)), from_old = std::min(limit - from_hidden, old.dim(1));
+  const Variable latest = concat({last(old, from_old), last(hidden, from_hidden)}, 1, where);
   return stop ? stop_gradient(latest, where) : latest;
 }
 

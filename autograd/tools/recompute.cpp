@@ -1,6 +1,8 @@
 #include "autograd/tools/recompute.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "autograd/backward.hpp"
@@ -14,21 +16,28 @@ Variable leaf_with_value_of(const Variable& x) {
   return x.needs_gradient() ? parameter(x.value(), x.label()) : Variable(x.value(), x.label());
 }
 
-// While one lives, `random` repeats what it gave from the state `from` on; then it is as before.
+bool same_values(const Tensor& x, const Tensor& y) {
+  if (!(x.shape() == y.shape())) return false;
+  const Tensor a = x.contiguous(), b = y.contiguous();
+  const auto same = [](Real p, Real q) { return p == q || (std::isnan(p) && std::isnan(q)); };
+  return std::equal(a.data(), a.data() + a.size(), b.data(), same);
+}
+
+// While one lives, `random` repeats what it gave from the state `from` on; then it is as before. Both may be empty.
 class Repeat {
  public:
-  Repeat(Random* random, const Random& from) : random_(random), before_(random == nullptr ? from : *random) {
-    if (random_ != nullptr) *random_ = from;
+  Repeat(Random* random, const std::optional<Random>& from) : random_(random) {
+    if (random_ != nullptr) before_ = std::exchange(*random_, *from);
   }
   ~Repeat() {
-    if (random_ != nullptr) *random_ = before_;
+    if (random_ != nullptr) *random_ = *before_;
   }
   Repeat(const Repeat&) = delete;
   Repeat& operator=(const Repeat&) = delete;
 
  private:
   Random* random_;
-  Random before_;
+  std::optional<Random> before_;
 };
 
 }  // namespace
@@ -38,16 +47,24 @@ struct Recompute : Node {
   std::function<Variable(const std::vector<Variable>&)> f;
   std::size_t arguments = 0;  // the first of the inputs; behind them stand the leaves that f uses beside them
   Random* random = nullptr;
-  Random random_before = Random(0);
+  std::optional<Random> random_before;
 
   void backward(const Tensor& dz) override {
+    for (const Input& input : inputs) {
+      if (input.node->value.storage() == input.storage) continue;
+      fail<GraphError>(where, "recompute: '{}' was given another value before backward", input.node->label);
+    }
     std::vector<Variable> x;
     for (std::size_t i = 0; i < arguments; ++i) x.push_back(leaf_with_value_of(Variable(inputs[i].node)));
     const Variable z = [&] {
       const Repeat repeat(random, random_before);
       return f(x);
     }();
-    segue::backward(z, dz);  // other leaves get their gradients here
+    if (!z.needs_gradient()) fail<GraphError>(where, "recompute: backward cannot record under a NoGradientGuard");
+    if (!same_values(z.value(), value)) {
+      fail<GraphError>(where, "recompute: the function gives another value in backward than it gave before");
+    }
+    segue::backward(z, dz, Graph::release, where);  // other leaves get their gradients here
     for (std::size_t i = 0; i < arguments; ++i) {
       if (x[i].has_gradient()) accumulate(i, x[i].gradient());
     }
@@ -65,6 +82,7 @@ Variable recompute(const std::function<Variable(const std::vector<Variable>&)>& 
   std::vector<Variable> x;
   for (const Variable& input : inputs) x.push_back(leaf_with_value_of(input));
   const Variable z = f(x);  // its graph ends with this function
+  if (!z.needs_gradient()) return record("recompute", op, z.value(), {}, where);
   std::vector<Variable> used = inputs;
   for (const std::shared_ptr<Node>& node : topological_order(z)) {
     if (!node->inputs.empty() && node->id < op->id) {
