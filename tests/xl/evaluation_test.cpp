@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/tiny_models.hpp"
+#include "xl/tasks/periodic_copy.hpp"
+#include "xl/training.hpp"
 
 namespace segue::xl_evaluation_test {
 
@@ -133,6 +135,32 @@ TEST_CASE("A window over the whole text is a memory over the whole text; a windo
   config.layers = 2;  // sees further
   CHECK_FALSE(
       near(evaluate_sliding(random_model(config), text, 6).nats, evaluate(random_model(config), text, 1, 5).nats));
+}
+
+TEST_CASE("What is within reach is predicted, by a memory and by a window alike") {
+  Config config = tiny_config();
+  config.vocabulary = 4;
+  config.head_width = 8;
+  config.width = 16;
+  config.feed_forward_width = 32;
+  Random random(1);
+  TransformerXL model(config, random);
+  Adam optimizer(parameters(model));
+  TrainingState state = {0, empty_memory(config, 8, 5), Random(1)};
+  PeriodicCopy task(6, 4, 8, 4, 6, random);
+  TrainingOptions options;
+  options.steps = 300;
+  options.clip = 1;
+  options.learning_rate = [](Index step) { return step < 20 ? Real(0.0005) * static_cast<Real>(step) : Real(0.01); };
+  train(
+      model, optimizer, state, [&] { return task.next(); }, options);
+
+  std::vector<Index> text = {3, 1, 0, 2, 2, 1};  // the next token stands five places back
+  for (std::size_t t = 6; t < 240; ++t) text.push_back(text[t - 6]);
+  CHECK(evaluate(model, text, 4, 0).nats > 1);
+  CHECK(evaluate_sliding(model, text, 4).nats > 1);
+  CHECK(evaluate(model, text, 4, 5).nats < 0.4);
+  CHECK(evaluate_sliding(model, text, 6).nats < 0.4);
 }
 
 TEST_CASE("Sliding over a short or wrong text, and windows without sense, are errors") {

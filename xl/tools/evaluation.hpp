@@ -34,7 +34,7 @@ Evaluation evaluate(const LanguageModel& model, const std::vector<Index>& text, 
 
 /// Predicts every token but the first from exactly the `window` tokens before it (from all of them where there are
 /// fewer), each in a pass of its own without memory: the vanilla Transformer's way to give every token a long context
-/// (paper, section 4.4), at `window` times the work. `batch` windows are computed side by side. Throws ValueError for a
+/// (paper, section 3.1), at `window` times the work. `batch` windows are computed side by side. Throws ValueError for a
 /// text of less than two tokens or lengths below 1, RangeError for a token outside the vocabulary.
 Evaluation evaluate_sliding(const LanguageModel& model, const std::vector<Index>& text, Index window, Index batch = 32,
                             const EvaluationReport& report = nullptr, Where where = Where::current());
