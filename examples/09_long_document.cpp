@@ -272,8 +272,7 @@ void tell(const Settings& s) {
   std::fflush(stdout);
   const Reading reading = read_document(s, document, model, M, base);
   report(s, reading, c);
-  if (interrupted()) return;
-  compare_with_one_pass(model, open_document(s).next(std::min<Index>(document.size, 512)));
+  if (!interrupted()) compare_with_one_pass(model, open_document(s).next(std::min<Index>(document.size, 512)));
   draw(s, reading);
 }
 
