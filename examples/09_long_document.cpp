@@ -155,7 +155,7 @@ struct Surprise {
 
   void tell(const std::string& checkpoint) const {
     const auto bits = [](double sum, Index count) { return sum / std::numbers::ln2 / static_cast<double>(count); };
-    if (bytes < 2) return;
+    if (bytes < passage_length) return;
     fmt::print("  To {} the text costs {:.3f} bits per byte. Its most surprising {} bytes cost {:.3f}, at byte {}:\n",
                checkpoint, bits(nats, bytes - 1), passage_length, bits(worst_nats, passage_length), worst_at);
     fmt::print("  \"{}\"\n", worst);
