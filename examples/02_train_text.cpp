@@ -1,11 +1,14 @@
 // A byte-level language model on a real text, with memory and without.
 //
 // Both models have the same weights count, segment length and steps; only the memory differs. What the one with memory
-// predicts better, it knows from earlier segments. The checkpoint is for generate, the next lesson.
+// predicts better, it knows from earlier segments. The checkpoint is for generate, the next lesson, and evaluate_text.
+// With unit=words the tokens are words, whose vocabulary lies in a file beside the checkpoint.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "examples/support/chart.hpp"
@@ -15,6 +18,7 @@
 #include "examples/support/training.hpp"
 #include "xl/tools/checkpoint.hpp"
 #include "xl/tools/evaluation.hpp"
+#include "xl/tools/vocabulary.hpp"
 
 using namespace segue;
 
@@ -35,23 +39,53 @@ struct Settings {
   ModelSettings model = default_model();
   std::string text = "";  // the project's own book and README
   Index memory_length = 64;
+  std::string unit = "bytes";    // or "words"
+  Index vocabulary_size = 2000;  // of words
   std::string out = "out";
+  std::string token() const { return unit == "words" ? "word" : "byte"; }
 };
 
-// Held-out bits per byte, with the lengths of the training.
+// What the models learn from, in tokens.
+struct Material {
+  Text text;
+  std::optional<Vocabulary> vocabulary;  // of words; none for bytes
+  Index V() const { return vocabulary ? vocabulary->size() : 256; }
+};
+
+Material read_material(const Settings& s) {
+  Material material = {read_text(s.text), {}};
+  if (s.unit == "bytes") return material;
+  const auto characters = [](const std::vector<Index>& bytes) { return std::string(bytes.begin(), bytes.end()); };
+  const std::string training = characters(material.text.training), held_out = characters(material.text.held_out);
+  material.vocabulary = build_vocabulary(training, 1, s.vocabulary_size);
+  material.text = {encode(*material.vocabulary, training), encode(*material.vocabulary, held_out)};
+  return material;
+}
+
+// The vocabulary beside the checkpoint: none beside one of bytes.
+void save_words(const Material& material, const std::string& checkpoint) {
+  if (material.vocabulary) {
+    save_vocabulary(vocabulary_beside(checkpoint), *material.vocabulary);
+  } else {
+    std::filesystem::remove(vocabulary_beside(checkpoint));
+  }
+}
+
+// Held-out bits per token, with the lengths of the training.
 double held_out_bits(const Settings& s, const TransformerXL& model, const std::vector<Index>& text) {
   return evaluate(model, text, s.model.segment_length, model.config.memory_length, s.model.batch).bits();
 }
 
 struct Result {
-  double bits;  // per byte, held out
+  double bits;  // per token, held out
   Index weights;
 };
 
-// Trains one model, saves it, and draws its held-out bits per byte into `curve`.
-Result train_model(const Settings& s, Index M, const Text& text, Series& curve, Table& table) {
+// Trains one model, saves it, and draws its held-out bits per token into `curve`.
+Result train_model(const Settings& s, Index M, const Material& material, Series& curve, Table& table) {
+  const Text& text = material.text;
   Random random(static_cast<std::uint64_t>(s.model.seed));
-  TransformerXL model(make_config(s.model, 256, M), random);
+  TransformerXL model(make_config(s.model, material.V(), M), random);
   Streams streams(text.training, s.model.batch, s.model.segment_length, Tail::drop);
   const Index interval = std::max<Index>(s.model.steps / 10, 1);
   double bits = 0;
@@ -63,29 +97,36 @@ Result train_model(const Settings& s, Index M, const Text& text, Series& curve, 
       curve.x.push_back(static_cast<double>(step.step));
       curve.y.push_back(bits);
     }
-    return curve.y.empty() ? "" : fmt::format("held out {:.3f} bits per byte", bits);
+    return curve.y.empty() ? "" : fmt::format("held out {:.3f} bits per {}", bits, s.token());
   };
   const TrainingRun run = run_training(
       fmt::format("training with M = {}", M), model, s.model, [&] { return streams.next(); }, watch);
   const std::string name = M == 0 ? "train_text_vanilla" : "train_text";
-  save_training(fmt::format("{}/{}.safetensors", s.out, name), model, run.optimizer, run.state, streams.position());
+  const std::string checkpoint = fmt::format("{}/{}.safetensors", s.out, name);
+  save_training(checkpoint, model, run.optimizer, run.state, streams.position());
+  save_words(material, checkpoint);
   return {bits, parameter_count(run.optimizer.parameters)};
 }
 
 void tell(const Settings& s) {
+  if (s.unit != "bytes" && s.unit != "words") {
+    throw ArgumentError(fmt::format("unit: expected bytes or words, got \"{}\"", s.unit));
+  }
   make_config(s.model, 256, s.memory_length);  // what makes no sense is to be said before anything else
   make_folder(s.out);                          // now, and not when hours of training have passed
   set_thread_count(static_cast<int>(s.model.threads));
-  const Text text = read_text(s.text);
+  const Material material = read_material(s);
+  const Text& text = material.text;
   check_length(text, s.model);
-  fmt::print("{} bytes to train on, the last {} of the text held out. Segments of T = {} bytes, {} rows a step.\n\n",
-             text.training.size(), text.held_out.size(), s.model.segment_length, s.model.batch);
+  fmt::print("{} {} to train on, the last {} of the text held out. Segments of T = {} {}, {} rows a step.\n\n",
+             text.training.size(), s.unit, text.held_out.size(), s.model.segment_length, s.unit, s.model.batch);
 
   Chart chart;
-  chart.title = "Held-out bits per byte while training";
-  chart.description = "Bits per byte on the held-out text against training steps, with memory and without.";
+  const std::string bits = "bits per " + s.token();
+  chart.title = "Held-out " + bits + " while training";
+  chart.description = "B" + bits.substr(1) + " on the held-out text against training steps, with memory and without.";
   chart.x = {"training steps"};
-  chart.y = {"bits per byte"};
+  chart.y = {bits};
   Table table({"memory_length", "step", "training_bits", "held_out_bits"});
   std::vector<Index> memory_lengths = {0};
   if (s.memory_length > 0) memory_lengths.push_back(s.memory_length);
@@ -93,18 +134,18 @@ void tell(const Settings& s) {
   for (const Index M : memory_lengths) {
     if (interrupted()) break;
     chart.series.push_back({fmt::format("M = {}{}", M, M == 0 ? " (vanilla)" : ""), {}, {}});
-    results.push_back(train_model(s, M, text, chart.series.back(), table));
+    results.push_back(train_model(s, M, material, chart.series.back(), table));
   }
   if (results.empty()) return;  // interrupted before anything was trained
   print(chart);
   fmt::print("\n");
   for (std::size_t k = 0; k < results.size(); ++k) {
-    fmt::print("  M = {:<4} {} weights: {:.3f} bits per byte held out\n", memory_lengths[k], results[k].weights,
-               results[k].bits);
+    fmt::print("  M = {:<4} {} weights: {:.3f} {} held out\n", memory_lengths[k], results[k].weights, results[k].bits,
+               bits);
   }
   if (results.size() == 2) {
     const double gain = results[0].bits - results[1].bits;
-    fmt::print("\nWith memory {:.3f} bits per byte {}, at equal weights, segments and steps.\n", std::abs(gain),
+    fmt::print("\nWith memory {:.3f} {} {}, at equal weights, segments and steps.\n", std::abs(gain), bits,
                gain > 0 ? "fewer" : "more");
   }
   write_csv(s.out + "/train_text.csv", table);
@@ -122,7 +163,11 @@ int main(int argc, char** argv) {
   Arguments arguments("train_text",
                       "Trains a byte-level model on a text, without memory and with it, and compares them.");
   arguments.add("text", s.text, "file to learn from; empty for the project's own book and README");
-  arguments.add("memory_length", s.memory_length, "memory M in bytes; 0 trains only the vanilla Transformer", 0, 65536);
+  arguments.add("memory_length", s.memory_length, "memory M in tokens; 0 trains only the vanilla Transformer", 0,
+                65536);
+  arguments.add("unit", s.unit, "what a token is: bytes or words");
+  arguments.add("vocabulary_size", s.vocabulary_size, "the most words, with unit=words; all others are <unk>", 2,
+                1000000);
   add_arguments(arguments, s.model);
   arguments.add("out", s.out, "folder for checkpoint, picture and numbers");
   return run_lesson(arguments, argc, argv, [&] { tell(s); });

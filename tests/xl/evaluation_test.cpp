@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/tiny_models.hpp"
+#include "xl/tasks/periodic_copy.hpp"
+#include "xl/training.hpp"
 
 namespace segue::xl_evaluation_test {
 
@@ -96,6 +98,114 @@ TEST_CASE("A text with nothing to predict, a token outside the vocabulary and le
   CHECK_THROWS_AS(evaluate(model, random_text(9), 0, 4), ValueError);
   CHECK_THROWS_AS(evaluate(model, random_text(9), 4, -1), ValueError);
   CHECK_THROWS_AS(evaluate(model, random_text(9), 4, 4, 0), ValueError);
+}
+
+TEST_CASE("A sliding window is one fresh pass for each token, as a plain loop does it") {
+  for (const Config& config : all_variants()) {
+    const TransformerXL model = random_model(config);
+    const std::vector<Index> text = random_text(13);
+    for (const Index window : {1, 3, 12, 20}) {
+      double total = 0;
+      for (Index t = 1; t < 13; ++t) {
+        const Index begin = std::max<Index>(t - window, 0);
+        const Tokens inputs({1, t - begin}, {text.begin() + begin, text.begin() + t});
+        const Tensor logits = logits_in_pieces(model, inputs, {t - begin}, window);
+        const Variable last(logits.narrow(1, t - begin - 1, 1));
+        const Tokens target({1, 1}, {text[static_cast<std::size_t>(t)]});
+        total += static_cast<double>(cross_entropy(last, target).value().item());
+      }
+      for (const Index batch : {1, 5, 32}) {
+        const Evaluation sliding = evaluate_sliding(model, text, window, batch);
+        CHECK(near(sliding.nats, total / 12));
+        CHECK(sliding.count == 12);
+      }
+    }
+  }
+}
+
+TEST_CASE("A window over the whole text is a memory over the whole text; a window of one layer is a memory too") {
+  const std::vector<Index> text = random_text(17);
+  for (const Config& config : all_variants()) {
+    const TransformerXL model = random_model(config);
+    CHECK(near(evaluate_sliding(model, text, 16).nats, evaluate(model, text, 4, 16).nats));
+  }
+  Config config = tiny_config();
+  config.layers = 1;  // sees no further than its memory: token by token, the current one and M more
+  CHECK(near(evaluate_sliding(random_model(config), text, 6).nats, evaluate(random_model(config), text, 1, 5).nats));
+  config.layers = 2;  // sees further
+  CHECK_FALSE(
+      near(evaluate_sliding(random_model(config), text, 6).nats, evaluate(random_model(config), text, 1, 5).nats));
+}
+
+TEST_CASE("What is within reach is predicted, by a memory and by a window alike") {
+  Config config = tiny_config();
+  config.vocabulary = 4;
+  config.head_width = 8;
+  config.width = 16;
+  config.feed_forward_width = 32;
+  Random random(1);
+  TransformerXL model(config, random);
+  Adam optimizer(parameters(model));
+  TrainingState state = {0, empty_memory(config, 8, 5), Random(1)};
+  PeriodicCopy task(6, 4, 8, 4, 6, random);
+  TrainingOptions options;
+  options.steps = 300;
+  options.clip = 1;
+  options.learning_rate = [](Index step) { return step < 20 ? Real(0.0005) * static_cast<Real>(step) : Real(0.01); };
+  train(
+      model, optimizer, state, [&] { return task.next(); }, options);
+
+  std::vector<Index> text = {3, 1, 0, 2, 2, 1};  // the next token stands five places back
+  for (std::size_t t = 6; t < 240; ++t) text.push_back(text[t - 6]);
+  CHECK(evaluate(model, text, 4, 0).nats > 1);
+  CHECK(evaluate_sliding(model, text, 4).nats > 1);
+  CHECK(evaluate(model, text, 4, 5).nats < 0.4);
+  CHECK(evaluate_sliding(model, text, 6).nats < 0.4);
+}
+
+TEST_CASE("Sliding over a short or wrong text, and windows without sense, are errors") {
+  const TransformerXL model = random_model(tiny_config());
+  for (const Index size : {0, 1}) CHECK_THROWS_AS(evaluate_sliding(model, random_text(size), 4), ValueError);
+  for (const Index wrong : {Index(7), Index(-1), ignored_target}) {
+    for (const std::vector<Index>& text : {std::vector<Index>{0, wrong, 1}, {0, 1, wrong}, {0, 1, 2, 3, 4, wrong}}) {
+      CHECK_THROWS_AS(evaluate_sliding(model, text, 2), RangeError);
+    }
+  }
+  CHECK_THROWS_AS(evaluate_sliding(model, random_text(9), 0), ValueError);
+  CHECK_THROWS_AS(evaluate_sliding(model, random_text(9), 4, 0), ValueError);
+  CHECK(evaluate_sliding(model, random_text(9), Index(1) << 40, Index(1) << 40).count == 8);
+}
+
+TEST_CASE("The report hears of every step up to the last token, and can end the evaluation there") {
+  const TransformerXL model = random_model(tiny_config());
+  const std::vector<Index> text = random_text(12);
+  std::vector<Index> heard;
+  const auto hear = [&](Index done, Index total) {
+    CHECK(total == 11);
+    heard.push_back(done);
+    return true;
+  };
+  evaluate(model, text, 4, 4, 1, hear);
+  CHECK(heard == std::vector<Index>{4, 8, 11});
+  heard.clear();
+  evaluate_sliding(model, text, 3, 4, hear);
+  CHECK(heard == std::vector<Index>{3, 7, 11});
+
+  const auto stop = [](Index done, Index) { return done < 5; };
+  const std::vector<Index> beginning(text.begin(), text.begin() + 9);
+  CHECK(near(evaluate(model, text, 4, 4, 1, stop).nats, evaluate(model, beginning, 4, 4).nats));
+  CHECK(evaluate_sliding(model, text, 3, 5, stop).count == 8);
+  CHECK(near(evaluate_sliding(model, text, 3, 5, stop).nats, evaluate_sliding(model, beginning, 3).nats));
+}
+
+TEST_CASE("Bits are shared out over bytes and characters") {
+  const Evaluation words = {3 * std::log(2.0), 10};  // ten words of three bits each
+  CHECK(words.bits_per(10) == doctest::Approx(3));
+  CHECK(words.bits_per(60) == doctest::Approx(0.5));
+  CHECK(std::isnan(words.bits_per(0)));
+  CHECK(count_characters("") == 0);
+  CHECK(count_characters("abc\n") == 4);
+  CHECK(count_characters("a\u00e4\u20ac\U0001F600") == 4);  // of 1, 2, 3 and 4 bytes
 }
 
 }  // namespace segue::xl_evaluation_test

@@ -155,8 +155,8 @@ TEST_CASE("A layer more adds its whole graph to the peak, or its input when it i
     CHECK((peaks[2] - peaks[1]) / 4 == doctest::Approx((peaks[1] - peaks[0]) / 2).epsilon(0.02));
     return (peaks[2] - peaks[0]) / 6;
   };
-  const double position = 4 * 16 * sizeof(Real);                         // B D
-  const double input = 16 * position, handed_on = (16 + 16) * position;  // T, and M + T: the memory is a view of it
+  const double position = 4 * 16 * sizeof(Real);                  // B D
+  const double input = 16 * position, handed_on = 16 * position;  // T and M positions
   CHECK(per_layer([](const TransformerXL& m) { return RecomputingTransformerXL(m); }) ==
         doctest::Approx(input + handed_on).epsilon(0.02));
   const double plain = per_layer([](const TransformerXL& m) { return m; });

@@ -1,0 +1,45 @@
+#include "xl/tools/model_size.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/tiny_models.hpp"
+
+namespace segue::xl_model_size_test {
+
+TEST_CASE("A model has as many weights as its config says") {
+  for (Config config : all_variants()) {
+    for (const Index layers : {1, 3}) {
+      config.layers = layers;
+      TransformerXL model = random_model(config);
+      CHECK(parameter_count(config) == parameter_count(parameters(model)));
+    }
+  }
+}
+
+TEST_CASE("The paper's models have as many weights as its table 2 says") {
+  Config config;
+  config.vocabulary = 204;  // the different bytes of enwik8
+  config.layers = 12;
+  config.width = 512;
+  config.heads = 8;
+  config.head_width = 64;
+  config.feed_forward_width = 2048;
+  CHECK(parameter_count(config) == doctest::Approx(41e6).epsilon(0.005));
+  config.layers = 24;
+  config.width = 1024;
+  config.head_width = 128;
+  config.feed_forward_width = 3072;
+  CHECK(parameter_count(config) == doctest::Approx(277e6).epsilon(0.005));
+}
+
+TEST_CASE("A step costs the products of its matrix multiplications, counted one by one") {
+  Config config = tiny_config();  // D = 4, H Dh = 6, F = 5, V = 7, N = 2, T = 4, M = 5, K = 9
+  const double queries = 4 * 4 * 6, keys = 9 * 4 * 6, values = 9 * 4 * 6, distances = 9 * 4 * 6, outputs = 4 * 6 * 4;
+  const double content = 2 * 4 * 3 * 9, position = 2 * 4 * 3 * 9, weighted = 2 * 4 * 9 * 3;  // H times T, Dh, K
+  const double feed_forward = 4 * 4 * 5 + 4 * 5 * 4, logits = 4 * 4 * 7;
+  const double layer = queries + keys + values + distances + outputs + content + position + weighted + feed_forward;
+  CHECK(training_flops(config, 1) == 6 * (2 * layer + logits));
+  CHECK(training_flops(config, 10) == 6 * (2 * (10 * (layer - distances) + distances) + 10 * logits));
+}
+
+}  // namespace segue::xl_model_size_test
