@@ -35,7 +35,7 @@ struct Settings {
   std::string encodings;  // filled with all names
   std::string text = "";  // the project's own book and README
   Index memory_length = 32, period = 24, symbols = 16;
-  Index text_steps = 400, table_rows = 96, beyond = 8, rows = 64;
+  Index text_steps = 500, table_rows = 96, beyond = 8, rows = 32;
   std::string out = "out";
 };
 
@@ -133,15 +133,17 @@ void show_comparison(const Settings& s, const std::vector<Result>& results) {
     table.add_row({r.name, r.weights, r.copy, r.copy_beyond, r.bits});
   }
   print(chart);
-  fmt::print("\nLeft and low is better.\n\n  {:<22}{:>9}{:>13}{:>13}\n  {:<22}{:>9}{:>13}{:>13}\n", "", "", "copy",
-             "text", "encoding", "weights", "nats", "bits per byte");
-  for (const Result& r : results) fmt::print("  {:<22}{:>9}{:>13.3f}{:>13.3f}\n", r.name, r.weights, r.copy, r.bits);
+  fmt::print(
+      "\nLeft and low is better.\n\n  {:<22}{:>9}{:>14}{:>18}\n"
+      "  {:<22}{:>9}{:>14}{:>18}\n",
+      "", "", "copy,", "text,", "encoding", "weights", "nats", "bits per byte");
+  for (const Result& r : results) fmt::print("  {:<22}{:>9}{:>14.3f}{:>18.3f}\n", r.name, r.weights, r.copy, r.bits);
   double best = 0;
   for (Index i = 0; i < s.model.segment_length; ++i) {
     best +=
         periodic_copy_best_loss(s.memory_length, i, s.period, s.symbols) / static_cast<double>(s.model.segment_length);
   }
-  fmt::print("  {:<31}{:>13.3f}\n  {:<31}{:>13.3f}\n", "theory: the best one look can do", best,
+  fmt::print("  {:<31}{:>14.3f}\n  {:<31}{:>14.3f}\n", "theory: the best one look can do", best,
              "theory: knowing nothing", std::log(static_cast<double>(s.symbols)));
   write_csv(s.out + "/position_encodings.csv", table);
   write_svg(s.out + "/position_encodings.svg", chart);
@@ -152,7 +154,7 @@ void show_equal_scores(const Settings& s) {
   fmt::print(
       "\nFirst failure: two places with one code. Two segments say the same, \"a b c d\", and the last token looks\n"
       "for keys (first layer, first head, fresh weights: no training changes what is equal here):\n\n"
-      "  {:<22}{:>7}{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7}{:>7}   equal\n",
+      "  {:<22}{:>7}{:>7}{:>7}{:>7} |{:>7}{:>7}{:>7}{:>7}     equal\n",
       "", "a", "b", "c", "d", "a", "b", "c", "d");
   const Tokens segment({1, 4}, {0, 1, 2, 3});
   for (const char* name : {"sinusoids_restarting", "sinusoids_running", "transformer_xl"}) {
@@ -168,16 +170,16 @@ void show_equal_scores(const Settings& s) {
       fmt::print("{}{:>7.3f}", j == 4 ? " |" : "", scores.at({0, 0, 3, j}));
       if (j < 4 && scores.at({0, 0, 3, j}) == scores.at({0, 0, 3, j + 4})) ++equal;
     }
-    fmt::print("{:>4} of 4\n", equal);
+    fmt::print("{:>5} of 4\n", equal);
   }
 }
 
-// The mean loss of each segment against its first position.
+// The mean loss of each segment against its middle.
 Series by_segment(const Settings& s, const Result& r) {
   Series series = {r.name, {}, {}};
   const Index T = s.model.segment_length, length = static_cast<Index>(r.losses.size());
   for (Index t = segments_until_full(s) * T; t < length; t += T) {
-    series.x.push_back(static_cast<double>(t));
+    series.x.push_back(static_cast<double>(t) + static_cast<double>(T) / 2);
     series.y.push_back(mean_of(r.losses, t, t + T));
   }
   return series;
@@ -188,7 +190,7 @@ void show_beyond(const Settings& s, const std::vector<Result>& results) {
   const double nothing = std::log(static_cast<double>(s.symbols));
   Chart chart;
   chart.title = "Positions beyond those of the training";
-  chart.description = "Mean loss of each segment of the periodic copy against the position where it begins.";
+  chart.description = "Mean loss of each segment of the periodic copy against the position of its middle.";
   chart.x = {"position in the text", "tokens"};
   chart.y = {"loss", "nats"};
   chart.references = {{fmt::format("ln {} = {:.2f}", s.symbols, nothing), nothing},
