@@ -32,7 +32,7 @@ ModelSettings default_model() {
 
 struct Settings {
   ModelSettings model = default_model();
-  std::string encodings;  // filled with all names
+  std::string encodings = "all";
   std::string text = "";  // the project's own book and README
   Index memory_length = 32, period = 24, symbols = 16;
   Index text_steps = 500, table_rows = 96, beyond = 8, rows = 32;
@@ -56,7 +56,7 @@ std::string names_of_all_encodings() {
 // "none,shaw" as encodings whose tables have the lesson's rows.
 std::vector<Encoding> chosen_encodings(const Settings& s) {
   std::vector<Encoding> chosen;
-  std::istringstream names(s.encodings);
+  std::istringstream names(s.encodings == "all" ? names_of_all_encodings() : s.encodings);
   for (std::string name; std::getline(names, name, ',');) {
     try {
       chosen.push_back(encoding_named(name));
@@ -143,8 +143,8 @@ void show_comparison(const Settings& s, const std::vector<Result>& results) {
     best +=
         periodic_copy_best_loss(s.memory_length, i, s.period, s.symbols) / static_cast<double>(s.model.segment_length);
   }
-  fmt::print("  {:<31}{:>14.3f}\n  {:<31}{:>14.3f}\n", "theory: the best one look can do", best,
-             "theory: knowing nothing", std::log(static_cast<double>(s.symbols)));
+  fmt::print("  {:<31}{:>14.3f}\n  {:<31}{:>14.3f}\n", "theory: what one look allows", best, "theory: knowing nothing",
+             std::log(static_cast<double>(s.symbols)));
   write_csv(s.out + "/position_encodings.csv", table);
   write_svg(s.out + "/position_encodings.svg", chart);
 }
@@ -200,15 +200,17 @@ void show_beyond(const Settings& s, const std::vector<Result>& results) {
     if (r.name == "sinusoids_running" || r.name == "transformer_xl") chart.series.push_back(by_segment(s, r));
     for (std::size_t t = 0; t < r.losses.size(); ++t) table.add_row({r.name, static_cast<Index>(t), r.losses[t]});
   }
-  fmt::print(
-      "\nSecond failure: numbers nobody trained for. Training rows of the copy have {} tokens; these have {}.\n\n",
-      trained, trained * s.beyond);
-  if (!chart.series.empty()) print(chart);
+  fmt::print("\nSecond failure: numbers nobody trained for. Training rows of the copy have {} tokens; these have {}.\n",
+             trained, trained * s.beyond);
+  if (!chart.series.empty()) {
+    fmt::print("\n");
+    print(chart);
+    write_svg(s.out + "/position_encodings_beyond.svg", chart);
+  }
   fmt::print("\n  {:<22}{:>16}{:>22}\n", "copy, nats", fmt::format("up to {}", trained),
              fmt::format("from {} to {}", trained, trained * s.beyond));
   for (const Result& r : results) fmt::print("  {:<22}{:>16.3f}{:>22.3f}\n", r.name, r.copy, r.copy_beyond);
   write_csv(s.out + "/position_encodings_beyond.csv", table);
-  if (!chart.series.empty()) write_svg(s.out + "/position_encodings_beyond.svg", chart);
 }
 
 void tell(const Settings& s) {
@@ -219,12 +221,12 @@ void tell(const Settings& s) {
   const Text text = read_text(s.text);
   check_length(text, text_settings(s));
   fmt::print(
-      "The same model with {} position encodings, {} steps each on two tasks.\n"
-      "Periodic copy: P = {}, T = {}, M = {}: x[t] = x[t - P].\n"
-      "Text: {} bytes, the last {} held out, T = {}, M = {}, {} steps. Learned tables have {} rows; what lies beyond\n"
-      "takes the last one.\n\n",
-      encodings.size(), s.model.steps, s.period, s.model.segment_length, s.memory_length,
-      text.training.size() + text.held_out.size(), text.held_out.size(), 2 * s.model.segment_length,
+      "The same model with {} position encoding{}; each learns two tasks.\n"
+      "Periodic copy: x[t] = x[t - P], P = {}, T = {}, M = {}, {} steps.\n"
+      "Text: {} bytes, the last {} held out, T = {}, M = {}, {} steps.\n"
+      "Learned tables have {} rows; what lies beyond takes the last one.\n\n",
+      encodings.size(), encodings.size() == 1 ? "" : "s", s.period, s.model.segment_length, s.memory_length,
+      s.model.steps, text.training.size() + text.held_out.size(), text.held_out.size(), 2 * s.model.segment_length,
       2 * s.memory_length, s.text_steps, s.table_rows);
   std::vector<Result> results;
   for (const Encoding& encoding : encodings) {
@@ -245,11 +247,11 @@ void tell(const Settings& s) {
 
 int main(int argc, char** argv) {
   Settings s;
-  s.encodings = names_of_all_encodings();
   Arguments arguments("position_encodings",
                       "Trains models that differ only in their position encoding, compares them, and shows how the "
                       "absolute ones fail.");
-  arguments.add("encodings", s.encodings, "names with commas between; transformer_xl:acd has three of the four terms");
+  arguments.add("encodings", s.encodings,
+                "all, or names with commas between; transformer_xl:acd has three of the four terms");
   arguments.add("memory_length", s.memory_length, "memory M for the copy, in tokens; for the text twice as many", 0,
                 4096);
   arguments.add("period", s.period, "period P of the copy, in tokens", 1, 4096);
