@@ -14,9 +14,9 @@
 #include "examples/support/lesson.hpp"
 #include "examples/support/output.hpp"
 #include "examples/support/training.hpp"
-#include "nn/loss.hpp"
 #include "xl/model.hpp"
 #include "xl/tasks/periodic_copy.hpp"
+#include "xl/tools/loss_by_position.hpp"
 
 using namespace segue;
 
@@ -29,8 +29,11 @@ struct Settings {
   std::string out = "out";
 };
 
-// Segments a row lasts: until period and memory are full, and then four more.
-Index segments_per_row(const Settings& s, Index M) { return (std::max(s.period, M) - 1) / s.model.segment_length + 5; }
+// Segments a row lasts: until period and memory are full, and then those that are measured.
+constexpr Index measured_segments = 4;
+Index segments_per_row(const Settings& s, Index M) {
+  return (std::max(s.period, M) - 1) / s.model.segment_length + 1 + measured_segments;
+}
 
 TransformerXL train_model(const Settings& s, Index M) {
   Random random(static_cast<std::uint64_t>(s.model.seed));
@@ -41,25 +44,13 @@ TransformerXL train_model(const Settings& s, Index M) {
 }
 
 // The loss at each position of a segment, over fresh rows, once the first period and the memory are full.
-std::vector<double> loss_by_position(const Settings& s, const TransformerXL& model) {
-  const NoGradientGuard no_gradient;
-  const Index M = model.config.memory_length, segments = segments_per_row(s, M);
+std::vector<double> measure(const Settings& s, const TransformerXL& model) {
+  const Index M = model.config.memory_length, T = s.model.segment_length, segments = segments_per_row(s, M);
   Random random(static_cast<std::uint64_t>(s.model.seed) + 1);
-  PeriodicCopy task(s.period, s.symbols, s.rows, s.model.segment_length, segments, random);
-  Memory memory = empty_memory(model.config, s.rows, M);
-  std::vector<double> totals(static_cast<std::size_t>(s.model.segment_length), 0.0);
-  Index measured = 0;
-  for (Index segment = 0; segment < segments; ++segment) {
-    const Batch batch = task.next();
-    const Output output = model(batch.inputs, memory, Mode::evaluate());
-    memory = output.memory;
-    if (segment * s.model.segment_length < std::max(s.period, M)) continue;
-    const std::vector<Real> losses = cross_entropy(output.logits, batch.targets).value().to_vector();
-    for (std::size_t k = 0; k < losses.size(); ++k) totals[k % totals.size()] += static_cast<double>(losses[k]);
-    measured += s.rows;
-  }
-  for (double& total : totals) total /= static_cast<double>(measured);
-  return totals;
+  PeriodicCopy task(s.period, s.symbols, s.rows, T, segments, random);
+  const std::vector<double> losses = loss_by_position(
+      model, [&] { return task.next(); }, segments, M);
+  return loss_by_place(losses, T, segments - measured_segments);
 }
 
 // One line a memory: where theory says the next token can be known, and what was measured there and elsewhere.
@@ -106,7 +97,7 @@ void tell(const Settings& s) {
   std::vector<std::vector<double>> results;
   for (const Index M : s.memory_lengths) {
     if (interrupted()) break;
-    results.push_back(loss_by_position(s, train_model(s, M)));
+    results.push_back(measure(s, train_model(s, M)));
     Series measured = {fmt::format("M = {}{}", M, M == 0 ? " (vanilla)" : ""), {}, results.back()};
     Series theory = {measured.name, {}, {}, Kind::theory, true};
     for (Index i = 0; i < s.model.segment_length; ++i) {

@@ -1,0 +1,25 @@
+#include "xl/rivals/scheme.hpp"
+
+#include "autograd/matmul.hpp"
+#include "autograd/shaping.hpp"
+
+namespace segue {
+
+Variable PositionScheme::scores(const Variable& q, const Variable& k, const Positions&) const {
+  return matmul(q, transpose(k, -1, -2));
+}
+
+Variable PositionScheme::read(const Variable& weights, const Variable& values, const Positions&) const {
+  return matmul(weights, values);
+}
+
+void PositionScheme::visit_parameters(const std::string&, const ParameterVisitor&) {}
+
+Variable heads_apart(const Variable& x, Index H) {
+  Shape shape = x.shape();
+  shape[shape.rank() - 1] = H;
+  shape.push_back(x.dim(-1) / H);
+  return transpose(reshape(x, shape), -2, -3);
+}
+
+}  // namespace segue
