@@ -146,7 +146,8 @@ struct Surprise {
         worst_nats = sum;
         worst_at = bytes + static_cast<Index>(first);
         worst.clear();
-        for (std::size_t t = first; t < last; ++t) worst += piece[t] == '\n' ? " " : printable(piece[t]);
+        PrintableText text;
+        for (std::size_t t = first; t < last; ++t) worst += text.next(piece[t] == '\n' ? ' ' : piece[t]);
       }
     }
     before = narrow(h, 1, T - 1, 1);

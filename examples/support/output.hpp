@@ -10,11 +10,11 @@
 
 namespace segue {
 
-/// Writes a temporary file beside `path` and renames it, so that `path` holds the old content or all of the new.
-/// Creates the folders it lies in. Throws FileError naming the path.
-// Makes the folder and those above it. FileError when that cannot be, or nothing can be written there.
+/// Makes the folder and those above it. Throws FileError when that cannot be, or nothing can be written there.
 void make_folder(const std::filesystem::path& folder, Where where = Where::current());
 
+/// Writes a temporary file beside `path` and renames it, so that `path` holds the old content or all of the new.
+/// Creates the folders it lies in. Throws FileError naming the path.
 void write_text_file(const std::filesystem::path& path, const std::string& text, Where where = Where::current());
 
 /// One field of a table. Numbers are written with as many digits as it takes to read back the same number.

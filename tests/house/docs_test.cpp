@@ -2,10 +2,8 @@
 // in an HTML comment, which no reader of the rendered page sees:
 //
 //   <!-- from nn/linear.cpp -->   an excerpt: these lines stand in that file, one after the other. Indentation and
-//   empty
-//                                 lines do not count; a line "..." or "// ..." leaves out any number of lines.
-//   <!-- program tied_weight -->  a whole program in C++, whose main() has no return; the build compiles it (with
-//   double)
+//                                 empty lines do not count; a line "..." or "// ..." leaves out any number of lines.
+//   <!-- program tied_weight -->  a whole program, whose main() has no return; the build compiles it (with double)
 //                                 and this test runs it.
 //   <!-- prints -->               follows a program: exactly what it prints.
 //   <!-- output of NAME -->       an output of the lesson bin/NAME, shown as an example.
