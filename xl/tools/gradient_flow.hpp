@@ -1,0 +1,55 @@
+// Where gradients go: into which parameters, and how far back along a text; and how far back a text has influence.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "xl/model.hpp"
+
+namespace segue {
+
+struct ParameterNorm {
+  std::string name;
+  Index size;   // numbers in the parameter
+  double norm;  // Euclidean norm of its gradient
+};
+/// One for each parameter, in their order; 0 where no gradient has arrived.
+std::vector<ParameterNorm> gradient_norms(const std::vector<Parameter>& parameters);
+
+/// A text of L tokens to be read, and the one that follows it. It is read in segments of T tokens, counted from its
+/// end: the last one is whole, so that its last token has all of T in sight; the first one may be shorter.
+struct Reading {
+  Tokens text;           // [B, L + 1]
+  Index segment_length;  // T
+  Index memory_length;   // M
+
+  Index length() const { return text.shape[1] - 1; }
+};
+
+/// The loss of the token after the text, [B], in nats. Throws ShapeError unless the text is [B, L + 1] with L >= 1;
+/// ValueError for a segment length below 1; what the model throws.
+Variable last_losses(const LanguageModel& model, const Reading& reading, Where where = Where::current());
+
+/// The gradient of the last loss with respect to the state at each distance. Element d is the norm of d loss / d h for
+/// the state h [D] that `layer` reads of the token d places before the last one, the mean over the B rows; L elements,
+/// in nats per unit of h. The state is taken where it is made: what the memory hands on is this state or, behind a
+/// stop-gradient, a number. So a gradient counts every path that backward takes from the loss to that token, and is
+/// exactly 0 where there is none. Layer 0 reads the embedded tokens. The gradients of the parameters grow by what this
+/// backward gives them. Throws RangeError for a layer that is not there, and as last_losses.
+std::vector<double> gradient_by_distance(const TransformerXL& model, const Reading& reading, Index layer = 0,
+                                         Where where = Where::current());
+
+/// What the text d places back does to the last loss, gradient or not: element d is the absolute change of that loss
+/// when the token there is exchanged for another one, the mean over the B rows; L elements, in nats. It is exactly 0
+/// where no path leads from that token to the prediction. Reads the text L + 1 times. Throws ValueError for a
+/// vocabulary of one token, and as last_losses.
+std::vector<double> influence_by_distance(const LanguageModel& model, const Reading& reading,
+                                          Where where = Where::current());
+
+/// How many tokens, itself included, influence the prediction behind the last token of a segment, far enough into a
+/// text: layer N - 1 looks back M positions from where its segment begins, the state it finds there has done the same
+/// one layer lower, and so on. N M + T when T divides M. Also the reach of the gradient without a stop-gradient; with
+/// one, the gradient reaches T tokens.
+Index reach(Index layers, Index segment_length, Index memory_length);
+
+}  // namespace segue
