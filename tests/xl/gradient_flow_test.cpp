@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "autograd/backward.hpp"
 #include "nn/optimizer.hpp"
+#include "tensor/elementwise.hpp"
 #include "tests/support/tiny_models.hpp"
 
 namespace segue::xl_gradient_flow_test {
@@ -60,8 +62,11 @@ std::vector<double> differences(const TransformerXL& model, const Loss& loss) {
 }
 
 double total(const Tensor& x) { return static_cast<double>(sum(Variable(x)).item()); }
+Variable losses_of(const LanguageModel& model, const Reading& reading) {
+  return last_losses(last_logits(model, reading), reading);
+}
 double total_loss(const TransformerXL& model, const Reading& reading) {
-  return total(last_losses(model, reading).value());
+  return total(losses_of(model, reading).value());
 }
 
 Index farthest(const std::vector<double>& values) {
@@ -82,17 +87,15 @@ void check_equal(const std::vector<double>& got, const std::vector<double>& expe
 }  // namespace
 
 TEST_CASE("Without the stop-gradient, gradients by distance are central differences through all segments") {
-  for (const Index T : {3, 4, 10, 20}) {
-    for (const Index M : {0, 2, 5}) {
-      CAPTURE(T);
-      CAPTURE(M);
-      const TransformerXL model = random_model(config_of(false, M));
-      const Reading reading = two_rows(T, M);
-      const std::vector<double> expected = differences(model, [&] { return total_loss(model, reading); });
-      const std::vector<double> got = gradient_by_distance(model, reading);
-      check_equal(got, expected, 1e-7);
-      CHECK(got[1] > 1e-3);
-    }
+  for (const auto& [T, M] : std::vector<std::pair<Index, Index>>{{3, 0}, {3, 2}, {4, 5}, {20, 5}}) {
+    CAPTURE(T);
+    CAPTURE(M);
+    const TransformerXL model = random_model(config_of(false, M));
+    const Reading reading = two_rows(T, M);
+    const std::vector<double> expected = differences(model, [&] { return total_loss(model, reading); });
+    const std::vector<double> got = gradient_by_distance(model, reading);
+    check_equal(got, expected, 1e-7);
+    CHECK(got[1] > 1e-3);
   }
 }
 
@@ -112,7 +115,7 @@ TEST_CASE("With it they are central differences with the memory held fixed, and 
   // The predictions are the same with and without: the stop-gradient takes away what lies beyond, and nothing else.
   TransformerXL open = model;
   open.config.stop_memory_gradient = false;
-  CHECK(same_bits(last_losses(open, reading).value(), last_losses(model, reading).value()));
+  CHECK(same_bits(last_logits(open, reading).value(), last_logits(model, reading).value()));
   const std::vector<double> all = gradient_by_distance(open, reading);
   for (std::size_t d = 0; d < 4; ++d) CHECK(std::abs(all[d] - got[d]) < 1e-12);
   CHECK(all[4] > 1e-4);
@@ -139,7 +142,7 @@ TEST_CASE("A higher layer's states have the gradient of the paths above them, an
     std::vector<Variable>& leaves;
   };
   std::vector<Variable> leaves;
-  backward(sum(last_losses(Top(model, leaves), reading)));
+  backward(sum(losses_of(Top(model, leaves), reading)));
   const Tensor gradient = leaves.back().gradient();
   const std::vector<double> got = gradient_by_distance(model, reading, 2);
   for (Index d = 0; d < 2; ++d) {
@@ -175,35 +178,46 @@ TEST_CASE("Influence passes the wall that stops the gradient, and both end where
     config.layers = N;
     config.memory_length = M;
     TransformerXL model = random_model(config);
-    const Reading reading = {random_tokens(2, 26, 7), T, M};
+    const Reading reading = {random_tokens(1, 23, 7), T, M};
     const Index seen = reach(N, T, M);
     if (M % T == 0) CHECK(seen == N * M + T);
-    const std::vector<double> influence = influence_by_distance(model, reading);
-    CHECK(farthest(influence) == seen - 1);
+    const Influence influence = influence_by_distance(model, reading);
+    CHECK(farthest(influence.logits) == seen - 1);
+    CHECK(farthest(influence.loss) == seen - 1);
     const std::vector<double> stopped = gradient_by_distance(model, reading);
     CHECK(farthest(stopped) == T - 1);
-    CHECK(std::count(stopped.begin(), stopped.end(), 0.0) == 25 - T);
+    CHECK(std::count(stopped.begin(), stopped.end(), 0.0) == 22 - T);
     model.config.stop_memory_gradient = false;
     CHECK(farthest(gradient_by_distance(model, reading)) == seen - 1);
-    CHECK(influence_by_distance(model, reading) == influence);  // bit for bit
+    CHECK(influence_by_distance(model, reading).logits == influence.logits);  // bit for bit
   }
 }
 
-TEST_CASE("Influence is the change of the last loss when one token is exchanged for the next of the vocabulary") {
+TEST_CASE("Influence is the change of the last prediction when one token becomes the next of the vocabulary") {
   const TransformerXL model = random_model(tiny_config());
   const Reading reading = {random_tokens(1, 10, 7), 4, 5};
-  const std::vector<double> influence = influence_by_distance(model, reading);
-  REQUIRE(influence.size() == 9);
+  const Influence influence = influence_by_distance(model, reading);
+  REQUIRE(influence.logits.size() == 9);
+  REQUIRE(influence.loss.size() == 9);
+  const auto logits_of = [&](const Tokens& text) {
+    return logits_in_pieces(model, columns(text, 0, 9), {1, 4, 4}, 5).narrow(1, 8, 1);
+  };
+  const auto loss = [&](const Tokens& text) {
+    return total(cross_entropy(Variable(logits_of(text)), columns(text, 9, 1)).value());
+  };
   for (Index d = 0; d < 9; ++d) {
     Tokens changed = reading.text;
     changed[8 - d] = (changed[8 - d] + 1) % 7;
-    const auto loss = [&](const Tokens& text) {
-      const Tensor logits = logits_in_pieces(model, columns(text, 0, 9), {1, 4, 4}, 5).narrow(1, 8, 1);
-      return total(cross_entropy(Variable(logits), columns(text, 9, 1)).value());
-    };
-    const double expected = std::abs(loss(changed) - loss(reading.text));
-    CHECK(std::abs(influence[static_cast<std::size_t>(d)] - expected) < 1e-12);
+    double squares = 0;
+    for (const Real difference : sub(logits_of(changed), logits_of(reading.text)).to_vector()) {
+      squares += std::pow(static_cast<double>(difference), 2);
+    }
+    const auto at = static_cast<std::size_t>(d);
+    CHECK(std::abs(influence.logits[at] - std::sqrt(squares)) < 1e-12);
+    CHECK(std::abs(influence.loss[at] - std::abs(loss(changed) - loss(reading.text))) < 1e-12);
   }
+  // Whoever has seen enough may end it.
+  CHECK(influence_by_distance(model, reading, [](Index done) { return done < 3; }).loss.size() == 3);
 }
 
 TEST_CASE("Several rows give the mean of what each gives alone") {
@@ -211,20 +225,24 @@ TEST_CASE("Several rows give the mean of what each gives alone") {
   config.stop_memory_gradient = false;
   const TransformerXL model = random_model(config);
   const Tokens text = random_tokens(3, 12, 7);
-  std::vector<double> gradient(11, 0), influence(11, 0);
+  std::vector<double> gradient(11, 0), logits(11, 0), loss(11, 0);
   for (Index b = 0; b < 3; ++b) {
     const Reading one = {row_of(text, b), 4, 5};
-    const std::vector<double> g = gradient_by_distance(model, one), i = influence_by_distance(model, one);
-    for (std::size_t d = 0; d < 11; ++d) gradient[d] += g[d] / 3, influence[d] += i[d] / 3;
+    const std::vector<double> alone = gradient_by_distance(model, one);
+    const Influence influence = influence_by_distance(model, one);
+    for (std::size_t d = 0; d < 11; ++d) {
+      gradient[d] += alone[d] / 3, logits[d] += influence.logits[d] / 3, loss[d] += influence.loss[d] / 3;
+    }
   }
   check_equal(gradient_by_distance(model, {text, 4, 5}), gradient, 1e-12);
-  check_equal(influence_by_distance(model, {text, 4, 5}), influence, 1e-12);
+  check_equal(influence_by_distance(model, {text, 4, 5}).logits, logits, 1e-12);
+  check_equal(influence_by_distance(model, {text, 4, 5}).loss, loss, 1e-12);
 }
 
 TEST_CASE("The norms of all parameters together are the norm that clipping finds; without a gradient they are 0") {
   TransformerXL model = random_model(tiny_config());
   for (const ParameterNorm& p : gradient_norms(parameters(model))) CHECK(p.norm == 0);
-  backward(sum(last_losses(model, {random_tokens(2, 6, 7), 4, 5})));
+  backward(sum(losses_of(model, {random_tokens(2, 6, 7), 4, 5})));
   double squares = 0;
   Index size = 0;
   const std::vector<ParameterNorm> norms = gradient_norms(parameters(model));
@@ -238,13 +256,15 @@ TEST_CASE("The norms of all parameters together are the norm that clipping finds
 TEST_CASE("A reading that cannot be, a layer that is not there and a vocabulary of one are errors") {
   const TransformerXL model = random_model(tiny_config());
   const Tokens text = random_tokens(2, 6, 7);
-  CHECK(holds(message_of<ShapeError>([&] { last_losses(model, {random_tokens(2, 1, 7), 4, 5}); }), "[2, 1]"));
-  CHECK_THROWS_AS(last_losses(model, {Tokens(), 4, 5}), ShapeError);
+  CHECK(holds(message_of<ShapeError>([&] { last_logits(model, {random_tokens(2, 1, 7), 4, 5}); }), "[2, 1]"));
+  CHECK_THROWS_AS(last_logits(model, {Tokens(), 4, 5}), ShapeError);
   CHECK(holds(message_of<ValueError>([&] { influence_by_distance(model, {text, 0, 5}); }), "length 0 is below 1"));
   CHECK_THROWS_AS(gradient_by_distance(model, {text, 4, -1}), ValueError);
   CHECK(holds(message_of<RangeError>([&] { gradient_by_distance(model, {text, 4, 5}, 2); }), "layer 2 of 2"));
   CHECK_THROWS_AS(gradient_by_distance(model, {text, 4, 5}, -1), RangeError);
   CHECK_THROWS_AS(influence_by_distance(model, {random_tokens(2, 6, 9), 4, 5}), RangeError);
+  const Reading other_target = {Tokens({1, 3}, {1, 2, 7}), 4, 5};
+  CHECK_THROWS_AS(last_losses(last_logits(model, other_target), other_target), RangeError);
   Config config = tiny_config();
   config.vocabulary = 1;
   CHECK(holds(message_of<ValueError>([&] {

@@ -7,6 +7,7 @@
 #include "autograd/reductions.hpp"
 #include "autograd/shaping.hpp"
 #include "nn/loss.hpp"
+#include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
 
 namespace segue {
@@ -63,7 +64,7 @@ std::vector<ParameterNorm> gradient_norms(const std::vector<Parameter>& paramete
   return norms;
 }
 
-Variable last_losses(const LanguageModel& model, const Reading& reading, Where where) {
+Variable last_logits(const LanguageModel& model, const Reading& reading, Where where) {
   check_reading(reading, where);
   const Index L = reading.length(), T = reading.segment_length;
   Memory memory = empty_memory(model.config, reading.text.shape[0], reading.memory_length, where);
@@ -73,8 +74,12 @@ Variable last_losses(const LanguageModel& model, const Reading& reading, Where w
     memory = output.memory;
     logits = output.logits;
   }
-  const Variable last = narrow(logits, 1, logits.dim(1) - 1, 1);  // [B, 1, V]
-  return reshape(cross_entropy(last, text_columns(reading.text, L, 1), where), {-1});
+  return reshape(narrow(logits, 1, logits.dim(1) - 1, 1), {logits.dim(0), logits.dim(2)});  // [B, V]
+}
+
+Variable last_losses(const Variable& logits, const Reading& reading, Where where) {
+  const Tokens targets = text_columns(reading.text, reading.length(), 1);
+  return cross_entropy(logits, Tokens({targets.size()}, targets.ids), where);
 }
 
 std::vector<double> gradient_by_distance(const TransformerXL& model, const Reading& reading, Index layer, Where where) {
@@ -83,7 +88,8 @@ std::vector<double> gradient_by_distance(const TransformerXL& model, const Readi
   }
   std::vector<Variable> states;
   const StateRecorder recorder(model, static_cast<std::size_t>(layer), states);
-  backward(sum(last_losses(recorder, reading, where)));  // rows do not mix, so each state has its own row's gradient
+  backward(sum(last_losses(last_logits(recorder, reading, where), reading,
+                           where)));  // rows do not mix, so each state has its own row's gradient
 
   std::vector<double> norms;  // the last token first
   for (auto segment = states.rbegin(); segment != states.rend(); ++segment) {
@@ -99,26 +105,33 @@ std::vector<double> gradient_by_distance(const TransformerXL& model, const Readi
   return norms;
 }
 
-std::vector<double> influence_by_distance(const LanguageModel& model, const Reading& reading, Where where) {
+Influence influence_by_distance(const LanguageModel& model, const Reading& reading,
+                                const std::function<bool(Index done)>& report, Where where) {
   const NoGradientGuard no_gradient;
-  const Index V = model.config.vocabulary;
+  const Index V = model.config.vocabulary, columns = reading.length() + 1;
   if (V < 2) fail<ValueError>(where, "influence: a vocabulary of {} has no other token to exchange one for", V);
-  const std::vector<Real> losses = last_losses(model, reading, where).value().to_vector();
-  std::vector<double> changes;
+  const Variable logits = last_logits(model, reading, where), losses = last_losses(logits, reading, where);
+  const Index B = logits.dim(0);
+  Influence influence;
   for (Index distance = 0; distance < reading.length(); ++distance) {
     Reading changed = reading;
-    for (Index b = 0; b < reading.text.shape[0]; ++b) {
-      Index& token = changed.text[(b + 1) * reading.text.shape[1] - 2 - distance];
+    for (Index b = 0; b < B; ++b) {
+      Index& token = changed.text[(b + 1) * columns - 2 - distance];
       token = (token + 1) % V;
     }
-    const std::vector<Real> others = last_losses(model, changed, where).value().to_vector();
-    double total = 0;
-    for (std::size_t b = 0; b < losses.size(); ++b) {
-      total += std::abs(static_cast<double>(others[b]) - static_cast<double>(losses[b]));
+    const Variable new_logits = last_logits(model, changed, where);
+    const Tensor change = sub(new_logits.value(), logits.value());
+    const Tensor loss_change = sub(last_losses(new_logits, changed, where).value(), losses.value());
+    double logits_total = 0, loss_total = 0;
+    for (Index b = 0; b < B; ++b) {
+      logits_total += euclidean_norm(change.narrow(0, b, 1));
+      loss_total += std::abs(static_cast<double>(loss_change.at({b})));
     }
-    changes.push_back(total / static_cast<double>(losses.size()));
+    influence.logits.push_back(logits_total / static_cast<double>(B));
+    influence.loss.push_back(loss_total / static_cast<double>(B));
+    if (report && !report(distance + 1)) break;
   }
-  return changes;
+  return influence;
 }
 
 Index reach(Index layers, Index segment_length, Index memory_length) {

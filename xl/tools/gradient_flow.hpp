@@ -1,6 +1,7 @@
 // Where gradients go: into which parameters, and how far back along a text; and how far back a text has influence.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,13 @@ struct Reading {
   Index length() const { return text.shape[1] - 1; }
 };
 
-/// The loss of the token after the text, [B], in nats. Throws ShapeError unless the text is [B, L + 1] with L >= 1;
+/// The prediction behind the last token, [B, V]. Throws ShapeError unless the text is [B, L + 1] with L >= 1;
 /// ValueError for a segment length below 1; what the model throws.
-Variable last_losses(const LanguageModel& model, const Reading& reading, Where where = Where::current());
+Variable last_logits(const LanguageModel& model, const Reading& reading, Where where = Where::current());
+
+/// The loss of that prediction, [B], in nats. Throws as last_logits, and RangeError for a target outside the
+/// vocabulary.
+Variable last_losses(const Variable& last_logits, const Reading& reading, Where where = Where::current());
 
 /// The gradient of the last loss with respect to the state at each distance. Element d is the norm of d loss / d h for
 /// the state h [D] that `layer` reads of the token d places before the last one, the mean over the B rows; L elements,
@@ -39,12 +44,18 @@ Variable last_losses(const LanguageModel& model, const Reading& reading, Where w
 std::vector<double> gradient_by_distance(const TransformerXL& model, const Reading& reading, Index layer = 0,
                                          Where where = Where::current());
 
-/// What the text d places back does to the last loss, gradient or not: element d is the absolute change of that loss
-/// when the token there is exchanged for another one, the mean over the B rows; L elements, in nats. It is exactly 0
-/// where no path leads from that token to the prediction. Reads the text L + 1 times. Throws ValueError for a
-/// vocabulary of one token, and as last_losses.
-std::vector<double> influence_by_distance(const LanguageModel& model, const Reading& reading,
-                                          Where where = Where::current());
+/// What an exchanged token does to the last prediction, gradient or not. Element d: when the token d places back
+/// becomes the next one of the vocabulary; the mean over the B rows; L elements.
+struct Influence {
+  std::vector<double> logits;  // Euclidean norm of their change
+  std::vector<double> loss;    // its absolute change, in nats; small ones drown in rounding before those of the logits
+};
+/// Exactly 0 where no path leads from a token to the prediction. Reads the text L + 1 times; `report`, which may be
+/// empty, hears of each distance done, and false ends the measuring there. Throws ValueError for a vocabulary of one
+/// token, and as last_losses.
+Influence influence_by_distance(const LanguageModel& model, const Reading& reading,
+                                const std::function<bool(Index done)>& report = nullptr,
+                                Where where = Where::current());
 
 /// How many tokens, itself included, influence the prediction behind the last token of a segment, far enough into a
 /// text: layer N - 1 looks back M positions from where its segment begins, the state it finds there has done the same
