@@ -160,13 +160,13 @@ Chart chart_by_distance(const Settings& s, const std::vector<Measured>& all,
 
 void draw(const Settings& s, const std::vector<Measured>& all) {
   Chart gradient = chart_by_distance(s, all, [](const Measured& m) { return m.gradient; });
-  gradient.title = "The gradient of the last loss, by the distance of the state it arrives at";
+  gradient.title = "How far back the last loss sends its gradient";
   gradient.description = "Norm of the gradient of the last token's loss in the state at each distance before it.";
   gradient.y = {"norm of the gradient", "nats per unit", true};
   print(gradient);
   write_svg(s.out + "/gradient_flow.svg", gradient);
   Chart influence = chart_by_distance(s, all, [](const Measured& m) { return m.influence.logits; });
-  influence.title = "The influence on the last prediction, by the distance of the token that is exchanged";
+  influence.title = "How far back a token changes the last prediction";
   influence.description = "Change of the last logits when the token at each distance before them is exchanged.";
   influence.y = {"norm of the change of the logits", "", true};
   fmt::print("\n");
@@ -221,7 +221,7 @@ void print_norms(const std::vector<Measured>& all) {
   fmt::print("\n");
   for (std::size_t p = 0; p < all[0].norms.size(); ++p) {
     fmt::print("  {:<32}", all[0].norms[p].name);
-    for (const Measured& m : all) fmt::print("{:>18}", in_short(m.norms[p].norm));
+    for (const Measured& m : all) fmt::print("{:>18.1e}", m.norms[p].norm);
     fmt::print("\n");
   }
 }
@@ -252,9 +252,9 @@ void tell(const Settings& s) {
   make_folder(s.out);                                // now, and not when hours of training have passed
   set_thread_count(static_cast<int>(s.model.threads));
   fmt::print(
-      "Each row repeats a random block of P = {} symbols, cut into segments of T = {}. Three models learn it in {}\n"
-      "steps: without memory, with a memory of M = {}, and with one that gradients may run through.\n\n",
-      s.period, s.model.segment_length, s.model.steps, s.memory_length);
+      "Each row repeats a random block of P = {} symbols, cut into segments of T = {}. Three models learn it, in {}\n"
+      "step{} each: without memory, with a memory of M = {}, and with one that gradients may run through.\n\n",
+      s.period, s.model.segment_length, s.model.steps, s.model.steps == 1 ? "" : "s", s.memory_length);
   const std::vector<Variant> variants = {
       {"vanilla", 0, true}, {"Transformer-XL", s.memory_length, true}, {"no stop-gradient", s.memory_length, false}};
   std::vector<Measured> all;
