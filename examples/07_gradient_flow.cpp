@@ -188,10 +188,11 @@ void print_reach(const Settings& s, const std::vector<Measured>& all) {
       source, source);
   for (const Measured& m : all) {
     const Index T = s.model.segment_length, seen = reach(s.model.layers, T, m.variant.M);
-    const std::string change = source < m.influence.loss.size() ? in_short(m.influence.loss[source]) : "";
+    const bool whole = m.influence.logits.size() == m.gradient.size();  // unless interrupted
     fmt::print("  {:<16} {:>6.3f}   {:>4} (theory {:>3})   {:>5} (theory {:>3})    {:>13}  {:>14}\n", m.variant.name,
-               m.loss, measured_reach(m.gradient), m.variant.stop ? T : seen, measured_reach(m.influence.logits), seen,
-               in_short(m.gradient[source]), change);
+               m.loss, measured_reach(m.gradient), m.variant.stop ? T : seen,
+               whole ? fmt::format("{}", measured_reach(m.influence.logits)) : "-", seen, in_short(m.gradient[source]),
+               whole ? in_short(m.influence.loss[source]) : "-");
   }
 }
 
@@ -231,9 +232,10 @@ void write_tables(const Settings& s, const std::vector<Measured>& all) {
   Table norms({"model", "parameter", "size", "gradient_norm"});
   Table costs({"model", "segments", "milliseconds", "nodes_after", "bytes_after", "bytes_at_most"});
   for (const Measured& m : all) {
-    for (std::size_t d = 0; d < m.influence.logits.size(); ++d) {
-      distances.add_row(
-          {m.variant.name, static_cast<Index>(d), m.gradient[d], m.influence.logits[d], m.influence.loss[d]});
+    for (std::size_t d = 0; d < m.gradient.size(); ++d) {
+      const bool known = d < m.influence.logits.size();  // unless interrupted
+      distances.add_row({m.variant.name, static_cast<Index>(d), m.gradient[d],
+                         known ? Cell(m.influence.logits[d]) : Cell(""), known ? Cell(m.influence.loss[d]) : Cell("")});
     }
     for (const ParameterNorm& p : m.norms) norms.add_row({m.variant.name, p.name, p.size, p.norm});
     for (std::size_t k = 0; k < m.costs.size(); ++k) {
