@@ -61,13 +61,13 @@ AxisScale scale_of_powers(double low, double high, bool widen, const std::vector
 
 }  // namespace
 
-bool is_drawable(double value) { return std::abs(value) <= largest; }
+bool is_drawable(double value) { return std::abs(value) <= largest_drawable; }
 
 AxisScale make_scale(double low, double high, int most_ticks, double least_step, bool widen) {
   AxisScale scale;
   if (low <= high) scale.low = low, scale.high = high;
   double size = std::max(std::abs(scale.low), std::abs(scale.high));
-  if (scale.high - scale.low <= std::max(1e-9 * size, 1 / largest)) {
+  if (scale.high - scale.low <= std::max(1e-9 * size, 1 / largest_drawable)) {
     const double room = size > 1e-290 ? 0.1 * size : 1;
     scale.low -= room, scale.high += room;
   }
@@ -90,7 +90,7 @@ AxisScale make_logarithmic_scale(double low, double high, int most_ticks, double
   if (high - low < hair) low -= 0.5, high += 0.5;
   AxisScale scale = scale_of_powers(low, high, widen, {1, 2, 5}, 1);
   const double first = std::pow(10.0, low), last = std::pow(10.0, high);
-  if (scale.ticks.size() < 3 && first > 1e-280 && last < largest) {
+  if (scale.ticks.size() < 3 && first > 1e-280 && last < largest_drawable) {
     scale = make_scale(first, last, most_ticks, least_step, widen);
     for (double& tick : scale.ticks) tick = std::log10(tick);
     scale.low = std::log10(scale.low), scale.high = std::log10(scale.high);

@@ -6,7 +6,7 @@
 
 namespace segue {
 
-inline constexpr double largest = 1e300;  // so that high - low is finite
+inline constexpr double largest_drawable = 1e300;  // so that high - low is finite
 
 /// False for NaN, infinity, and what is too large to compute with: gaps.
 bool is_drawable(double value);
