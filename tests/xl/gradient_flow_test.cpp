@@ -265,6 +265,8 @@ TEST_CASE("A reading that cannot be, a layer that is not there and a vocabulary 
   CHECK_THROWS_AS(influence_by_distance(model, {random_tokens(2, 6, 9), 4, 5}), RangeError);
   const Reading other_target = {Tokens({1, 3}, {1, 2, 7}), 4, 5};
   CHECK_THROWS_AS(last_losses(last_logits(model, other_target), other_target), RangeError);
+  CHECK(reach(0, 4, 4) == 1);  // no layer, no look: the last token alone
+  CHECK(holds(message_of<ValueError>([&] { reach(2, 0, 4); }), "segments of 0"));
   Config config = tiny_config();
   config.vocabulary = 1;
   CHECK(holds(message_of<ValueError>([&] {

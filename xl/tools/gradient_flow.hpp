@@ -40,7 +40,7 @@ Variable last_losses(const Variable& last_logits, const Reading& reading, Where 
 /// in nats per unit of h. The state is taken where it is made: what the memory hands on is this state or, behind a
 /// stop-gradient, a number. So a gradient counts every path that backward takes from the loss to that token, and is
 /// exactly 0 where there is none. Layer 0 reads the embedded tokens. The gradients of the parameters grow by what this
-/// backward gives them. Throws RangeError for a layer that is not there, and as last_losses.
+/// backward gives them. Throws RangeError for a layer that is not there, and as last_logits.
 std::vector<double> gradient_by_distance(const TransformerXL& model, const Reading& reading, Index layer = 0,
                                          Where where = Where::current());
 
@@ -52,7 +52,7 @@ struct Influence {
 };
 /// Exactly 0 where no path leads from a token to the prediction. Reads the text L + 1 times; `report`, which may be
 /// empty, hears of each distance done, and false ends the measuring there. Throws ValueError for a vocabulary of one
-/// token, and as last_losses.
+/// token, and as last_logits.
 Influence influence_by_distance(const LanguageModel& model, const Reading& reading,
                                 const std::function<bool(Index done)>& report = nullptr,
                                 Where where = Where::current());
@@ -60,7 +60,7 @@ Influence influence_by_distance(const LanguageModel& model, const Reading& readi
 /// How many tokens, itself included, influence the prediction behind the last token of a segment, far enough into a
 /// text: layer N - 1 looks back M positions from where its segment begins, the state it finds there has done the same
 /// one layer lower, and so on. N M + T when T divides M. Also the reach of the gradient without a stop-gradient; with
-/// one, the gradient reaches T tokens.
-Index reach(Index layers, Index segment_length, Index memory_length);
+/// one, the gradient reaches T tokens. Throws ValueError unless N >= 0, T >= 1 and M >= 0.
+Index reach(Index layers, Index segment_length, Index memory_length, Where where = Where::current());
 
 }  // namespace segue
