@@ -258,6 +258,8 @@ TEST_CASE("A reading that cannot be, a layer that is not there and a vocabulary 
   const Tokens text = random_tokens(2, 6, 7);
   CHECK(holds(message_of<ShapeError>([&] { last_logits(model, {random_tokens(2, 1, 7), 4, 5}); }), "[2, 1]"));
   CHECK_THROWS_AS(last_logits(model, {Tokens(), 4, 5}), ShapeError);
+  CHECK_THROWS_AS(gradient_by_distance(model, {Tokens(), 4, 5}), ShapeError);
+  CHECK_THROWS_AS(influence_by_distance(model, {Tokens(), 4, 5}), ShapeError);
   CHECK(holds(message_of<ValueError>([&] { influence_by_distance(model, {text, 0, 5}); }), "length 0 is below 1"));
   CHECK_THROWS_AS(gradient_by_distance(model, {text, 4, -1}), ValueError);
   CHECK(holds(message_of<RangeError>([&] { gradient_by_distance(model, {text, 4, 5}, 2); }), "layer 2 of 2"));

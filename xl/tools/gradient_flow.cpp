@@ -78,6 +78,7 @@ Variable last_logits(const LanguageModel& model, const Reading& reading, Where w
 }
 
 Variable last_losses(const Variable& logits, const Reading& reading, Where where) {
+  check_reading(reading, where);
   const Tokens targets = text_columns(reading.text, reading.length(), 1);
   return cross_entropy(logits, Tokens({targets.size()}, targets.ids), where);
 }
@@ -108,10 +109,10 @@ std::vector<double> gradient_by_distance(const TransformerXL& model, const Readi
 Influence influence_by_distance(const LanguageModel& model, const Reading& reading,
                                 const std::function<bool(Index done)>& report, Where where) {
   const NoGradientGuard no_gradient;
-  const Index V = model.config.vocabulary, columns = reading.length() + 1;
+  const Index V = model.config.vocabulary;
   if (V < 2) fail<ValueError>(where, "influence: a vocabulary of {} has no other token to exchange one for", V);
   const Variable logits = last_logits(model, reading, where), losses = last_losses(logits, reading, where);
-  const Index B = logits.dim(0);
+  const Index B = logits.dim(0), columns = reading.length() + 1;
   Influence influence;
   for (Index distance = 0; distance < reading.length(); ++distance) {
     Reading changed = reading;
