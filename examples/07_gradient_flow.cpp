@@ -55,19 +55,6 @@ struct Measured {
 
 constexpr std::array<Index, 5> segment_counts = {1, 2, 4, 8, 16};
 
-// Where all rows begin anew, what the memory held is hidden but still there, and without the stop-gradient so is the
-// graph that made it. An empty memory lets both go.
-struct FreshStarts : TransformerXL {
-  using TransformerXL::TransformerXL;
-  Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
-                    Where where = Where::current()) const override {
-    const auto& read = memory.tokens_read;
-    const bool fresh = std::all_of(read.begin(), read.end(), [](Index count) { return count == 0; });
-    return TransformerXL::operator()(tokens, fresh ? empty_memory(config, memory.batch(), memory.limit) : memory, mode,
-                                     where);
-  }
-};
-
 // Segments a row lasts: until everything that can have influence has been read, and one more.
 Index segments_per_row(const Settings& s) {
   const Index farthest = std::max(reach(s.model.layers, s.model.segment_length, s.memory_length), s.period);
@@ -86,7 +73,7 @@ Reading fresh_text(const Settings& s, Index M) {
 }
 
 // The mean loss of the last segment of fresh rows, and the gradient it gives each parameter.
-void measure_parameters(const Settings& s, FreshStarts& model, Measured& measured) {
+void measure_parameters(const Settings& s, TransformerXL& model, Measured& measured) {
   Random random = random_of(s, 2);
   PeriodicCopy task(s.period, s.symbols, s.rows, s.model.segment_length, segments_per_row(s), random);
   Memory memory = empty_memory(model.config, s.rows, model.config.memory_length);
@@ -104,7 +91,7 @@ void measure_parameters(const Settings& s, FreshStarts& model, Measured& measure
 }
 
 // Nodes and bytes are the same in every run; of the times the shortest is the least disturbed.
-void measure_costs(const Settings& s, FreshStarts& model, Measured& measured) {
+void measure_costs(const Settings& s, TransformerXL& model, Measured& measured) {
   for (int run = 0; run < 3; ++run) {
     Random random = random_of(s, 3);
     PeriodicCopy task(s.period, s.symbols, s.model.batch, s.model.segment_length, segment_counts.back(), random);
@@ -121,7 +108,7 @@ Measured train_and_measure(const Settings& s, const Variant& variant) {
   Config config = make_config(s.model, s.symbols, variant.M);
   config.stop_memory_gradient = variant.stop;
   Random random = random_of(s, 0);
-  FreshStarts model(config, random);
+  TransformerXL model(config, random);
   PeriodicCopy task(s.period, s.symbols, s.model.batch, s.model.segment_length, segments_per_row(s), random);
   run_training("training " + variant.name, model, s.model, [&] { return task.next(); });
 
