@@ -29,6 +29,8 @@ namespace {
 ModelSettings default_model() {
   ModelSettings m;
   m.steps = 2000;
+  m.heads = 4;
+  m.learning_rate = 0.004;
   return m;
 }
 
@@ -77,7 +79,7 @@ void measure(const Settings& s, const TransformerXL& model, Chart& chart, Table&
   Series measured = {fmt::format("M = {}{}", M, M == 0 ? " (vanilla)" : ""), {}, {}};
   Series theory = {measured.name, {}, {}, Kind::theory};
   for (const Score& score : by_segment) {
-    if (score.count == 0) continue;
+    if (score.count < 10) continue;  // too few to say anything
     const double distance = score.distances / static_cast<double>(score.count);
     const double seen = std::clamp((static_cast<double>(M + T) - distance) / static_cast<double>(T), 0.0, 1.0);
     const double best = seen + (1 - seen) / static_cast<double>(toy_values);

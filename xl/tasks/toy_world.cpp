@@ -155,12 +155,11 @@ Exchange ToyTalk::next(Random& random) {
   const auto any = [&](const std::vector<Index>& all) {
     return static_cast<std::size_t>(all[static_cast<std::size_t>(random.below(static_cast<Index>(all.size())))]);
   };
-  const double kind = random.uniform();
   Exchange exchange;
-  if (kind < 0.5 && !known.empty()) {
-    exchange = ask(any(known));
-  } else if (kind < 0.8 && !unknown.empty()) {
+  if (!unknown.empty() && random.uniform() < 0.5) {
     exchange = tell(any(unknown), random);
+  } else if (!known.empty() && random.uniform() < 0.7) {
+    exchange = ask(any(known));
   } else {
     const SmallTalk& talk =
         small_talk()[static_cast<std::size_t>(random.below(static_cast<Index>(small_talk().size())))];
