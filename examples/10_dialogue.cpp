@@ -29,7 +29,6 @@ namespace {
 ModelSettings default_model() {
   ModelSettings m;
   m.steps = 2000;
-  m.heads = 4;
   m.learning_rate = 0.004;
   return m;
 }
