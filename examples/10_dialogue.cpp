@@ -28,7 +28,7 @@ namespace {
 
 ModelSettings default_model() {
   ModelSettings m;
-  m.steps = 2000;
+  m.steps = 1500;
   m.learning_rate = 0.004;
   return m;
 }
@@ -141,7 +141,7 @@ void say(Dialogue& dialogue, const Settings& s, const std::string& line) {
 
 // A dialogue that the toy world makes up, with the model's replies, which it knows to be right or wrong.
 void show_sample(const Settings& s, Dialogue& dialogue) {
-  Random random(static_cast<std::uint64_t>(s.model.seed) + 2);
+  Random random(static_cast<std::uint64_t>(s.model.seed) + 8);
   ToyTalk talk(s.memory_length);
   Index questions = 0, right = 0, read = 0;
   fmt::print("\nA fresh dialogue, read turn by turn:\n\n");
@@ -164,10 +164,8 @@ void show_sample(const Settings& s, Dialogue& dialogue) {
       right, questions, dialogue.tokens_read(), read);
 }
 
-void read_script(const Settings& s, Dialogue& dialogue) {
-  std::string text;
-  for (const Index byte : read_bytes(s.script)) text += static_cast<char>(byte);
-  std::istringstream lines(text);
+void read_script(const Settings& s, Dialogue& dialogue, const std::vector<Index>& script) {
+  std::istringstream lines(std::string(script.begin(), script.end()));
   fmt::print("\n");
   for (std::string line; !interrupted() && std::getline(lines, line);) {
     fmt::print("you: {}\n", line);
@@ -195,7 +193,7 @@ void talk(const Settings& s, Dialogue& dialogue) {
 void tell(const Settings& s) {
   make_config(s.model, static_cast<Index>(toy_words().size()), s.memory_length);  // what makes no sense is said first
   make_folder(s.out);
-  if (!s.script.empty()) read_bytes(s.script);
+  const std::vector<Index> script = s.script.empty() ? std::vector<Index>{} : read_bytes(s.script);
   set_thread_count(static_cast<int>(s.model.threads));
   const TransformerXL model = s.checkpoint.empty() ? compare(s) : load_model(s.checkpoint);
   if (model.config.vocabulary != static_cast<Index>(toy_words().size())) {
@@ -208,7 +206,7 @@ void tell(const Settings& s) {
   options.turn_limit = s.turn_limit;
   Dialogue dialogue(model, options, static_cast<std::uint64_t>(s.model.seed));
   if (s.script.empty() && !s.talk) show_sample(s, dialogue);
-  if (!s.script.empty()) read_script(s, dialogue);
+  if (!s.script.empty()) read_script(s, dialogue, script);
   if (s.talk) talk(s, dialogue);
 }
 
