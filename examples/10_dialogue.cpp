@@ -143,8 +143,8 @@ void say(Dialogue& dialogue, const Settings& s, const std::string& line) {
 void show_sample(const Settings& s, Dialogue& dialogue) {
   Random random(static_cast<std::uint64_t>(s.model.seed) + 8);
   ToyTalk talk(s.memory_length);
-  Index questions = 0, right = 0, read = 0;
-  fmt::print("\nA fresh dialogue, read turn by turn:\n\n");
+  Index questions = 0, right = 0, read = 0;  // read: were the whole history read again for each reply
+  if (s.exchanges > 0) fmt::print("\nA fresh dialogue, read turn by turn:\n\n");
   for (Index n = 0; n < std::min(s.exchanges, s.turn_limit) && !interrupted(); ++n) {
     const Exchange exchange = talk.next(random);
     const std::vector<Index> reply = dialogue.say(exchange.said);
