@@ -144,7 +144,7 @@ void show_sample(const Settings& s, Dialogue& dialogue) {
   Random random(static_cast<std::uint64_t>(s.model.seed) + 8);
   ToyTalk talk(s.memory_length);
   Index questions = 0, right = 0, read = 0;  // read: were the whole history read again for each reply
-  if (s.exchanges > 0) fmt::print("\nA fresh dialogue, read turn by turn:\n\n");
+  fmt::print("\nA fresh dialogue, read turn by turn:\n\n");
   for (Index n = 0; n < std::min(s.exchanges, s.turn_limit) && !interrupted(); ++n) {
     const Exchange exchange = talk.next(random);
     const std::vector<Index> reply = dialogue.say(exchange.said);
@@ -205,7 +205,7 @@ void tell(const Settings& s) {
   options.memory_length = model.config.memory_length;
   options.turn_limit = s.turn_limit;
   Dialogue dialogue(model, options, static_cast<std::uint64_t>(s.model.seed));
-  if (s.script.empty() && !s.talk) show_sample(s, dialogue);
+  if (s.script.empty() && !s.talk && s.exchanges > 0) show_sample(s, dialogue);
   if (!s.script.empty()) read_script(s, dialogue, script);
   if (s.talk) talk(s, dialogue);
 }
