@@ -31,19 +31,9 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.segment_length = 32;
-  m.layers = 4;
-  m.steps = 400;
-  m.batch = 8;
-  m.learning_rate = 0.003;
-  m.dropout = 0.1;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {
+      .segment_length = 32, .layers = 4, .steps = 400, .batch = 8, .learning_rate = 0.003, .dropout = 0.1};
   std::string text = "";  // the project's own book and README
   Index memory_length = 64;
   std::vector<Index> depths = {1, 2, 4, 8, 12};

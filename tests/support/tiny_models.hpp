@@ -15,16 +15,14 @@ namespace segue {
 
 /// All widths differ, so that no two can be mistaken for each other.
 inline Config tiny_config() {
-  Config config;
-  config.vocabulary = 7;
-  config.layers = 2;
-  config.heads = 2;
-  config.head_width = 3;
-  config.width = 4;
-  config.feed_forward_width = 5;
-  config.segment_length = 4;
-  config.memory_length = 5;
-  return config;
+  return {.vocabulary = 7,
+          .layers = 2,
+          .heads = 2,
+          .head_width = 3,
+          .width = 4,
+          .feed_forward_width = 5,
+          .segment_length = 4,
+          .memory_length = 5};
 }
 
 /// Pre- and post-norm, tied and untied, clamped and not, with a window and without: all sixteen.
