@@ -39,15 +39,10 @@ void check_finite(const Node& node, Where where) {
 
 bool is_leaf(const Node& node) { return node.inputs.empty(); }
 
-void forget_gradient(Node& node) {
-  node.gradient = Tensor();
-  node.has_gradient = false;
-}
-
 // Lets go what only a backward needs. Leaves keep their gradients.
 void release(Node& node, Graph graph) {
   if (is_leaf(node)) return;
-  if (!node.keeps_gradient) forget_gradient(node);
+  if (!node.keeps_gradient) node.clear_gradient();
   if (graph == Graph::release) {
     node.inputs.clear();
     node.released = true;
@@ -110,7 +105,7 @@ void backward(const Variable& z, const Tensor& dz, Graph graph, Where where) {
   for (const auto& node : order) check_usable(*node, where);
   // Whatever an interrupted or kept walk left in inner nodes must not be added to.
   for (const auto& node : order) {
-    if (!is_leaf(*node)) forget_gradient(*node);
+    if (!is_leaf(*node)) node->clear_gradient();
   }
   Node& root = *z.shared_node();
   root.gradient = root.has_gradient ? add(root.gradient, dz) : dz;

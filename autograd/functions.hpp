@@ -12,7 +12,5 @@ Variable tanh(const Variable& x, Where where = Where::current());
 Variable sigmoid(const Variable& x, Where where = Where::current());
 /// max(x, 0), with slope 0 at 0.
 Variable relu(const Variable& x, Where where = Where::current());
-/// x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): the tanh form of Hendrycks and Gimpel 2016.
-Variable gelu(const Variable& x, Where where = Where::current());
 
 }  // namespace segue

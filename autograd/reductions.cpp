@@ -1,5 +1,7 @@
 #include "autograd/reductions.hpp"
 
+#include <algorithm>
+
 #include "autograd/arithmetic.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/map.hpp"
@@ -21,7 +23,9 @@ Variable sum(const Variable& x, const Axes& axes, bool keep, Where where) {
 }
 
 Variable mean(const Variable& x, const Axes& axes, bool keep, Where where) {
-  return scale(sum(x, axes, keep, where), 1 / static_cast<Real>(reduced_count(x.shape(), axes, where)), where);
+  const Variable total = sum(x, axes, keep, where);
+  const Index count = x.value().size() / std::max<Index>(total.value().size(), 1);
+  return scale(total, 1 / static_cast<Real>(count), where);
 }
 
 // z = max of x over some axes

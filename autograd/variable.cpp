@@ -61,9 +61,9 @@ const Tensor& Variable::gradient(Where where) const {
   return node_->gradient;
 }
 
-void Variable::clear_gradient() {
-  node_->gradient = Tensor();
-  node_->has_gradient = false;
+void Node::clear_gradient() {
+  gradient = Tensor();
+  has_gradient = false;
 }
 
 void Variable::set_gradient(const Tensor& gradient, Where where) {
@@ -91,12 +91,7 @@ Variable parameter(const Tensor& value, std::string label, Where where) {
   return variable;
 }
 
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, std::initializer_list<Variable> inputs,
-                Where where) {
-  return record(op, std::move(node), value, std::span<const Variable>(inputs.begin(), inputs.size()), where);
-}
-
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, std::span<const Variable> inputs,
+Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, const std::vector<Variable>& inputs,
                 Where where) {
   bool needed = false;
   for (const Variable& input : inputs) needed = needed || input.needs_gradient();

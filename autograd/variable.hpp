@@ -1,9 +1,7 @@
 // Variable and Node: a value that remembers how it was made, so that backward can find its way.
 #pragma once
 
-#include <initializer_list>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +33,7 @@ struct Node {
   bool wants(std::size_t i) const { return inputs[i].node->needs_gradient; }
   /// The one place where gradients are added up: checks the shape, throws GraphError.
   void accumulate(std::size_t i, const Tensor& gradient);
+  void clear_gradient();
 
   Tensor value;
   Tensor gradient;  // meaningful when has_gradient
@@ -76,7 +75,7 @@ class Variable {
   bool has_gradient() const { return node_->has_gradient; }
   /// d loss / d this, summed over all backward calls since `clear_gradient`. Throws GraphError where there is none.
   const Tensor& gradient(Where where = Where::current()) const;
-  void clear_gradient();
+  void clear_gradient() { node_->clear_gradient(); }
   /// Replaces a gradient of the same shape, as clipping does.
   void set_gradient(const Tensor& gradient, Where where = Where::current());
   /// Asks backward to leave the gradient of an inner node in place.
@@ -99,9 +98,7 @@ Variable parameter(const Tensor& value, std::string label = "", Where where = Wh
 
 /// The one place where the graph is recorded: gives `op`'s node its value and inputs. When no input needs a gradient,
 /// or under a NoGradientGuard, the result is a constant and `node` with its saved values is dropped.
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, std::span<const Variable> inputs,
-                Where where);
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, std::initializer_list<Variable> inputs,
+Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, const std::vector<Variable>& inputs,
                 Where where);
 
 /// While one lives, nothing on this thread is recorded.

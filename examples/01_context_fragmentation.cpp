@@ -75,6 +75,17 @@ void print_summary(const Settings& s, Index M, const std::vector<double>& losses
   fmt::print("\n");
 }
 
+Chart empty_chart(const Settings& s) {
+  const double ignorance = std::log(static_cast<double>(s.symbols));
+  Chart chart;
+  chart.title = "Context fragmentation, and its cure";
+  chart.description = "Loss at each position of a segment for several memory lengths, beside what theory allows.";
+  chart.x = {"position in the segment", "tokens"};
+  chart.y = {"loss", "nats"};
+  chart.references = {{fmt::format("ln {} = {:.2f}", s.symbols, ignorance), ignorance}};
+  return chart;
+}
+
 void tell(const Settings& s) {
   make_config(s.model, s.symbols, 0);  // what makes no sense is to be said before anything else
   make_folder(s.out);                  // now, and not when hours of training have passed
@@ -86,13 +97,7 @@ void tell(const Settings& s) {
       s.period, s.model.segment_length, s.period - 1, s.period - 1, s.symbols, s.symbols,
       std::log(static_cast<double>(s.symbols)));
 
-  Chart chart;
-  chart.title = "Context fragmentation, and its cure";
-  chart.description = "Loss at each position of a segment for several memory lengths, beside what theory allows.";
-  chart.x = {"position in the segment", "tokens"};
-  chart.y = {"loss", "nats"};
-  chart.references = {{fmt::format("ln {} = {:.2f}", s.symbols, std::log(static_cast<double>(s.symbols))),
-                       std::log(static_cast<double>(s.symbols))}};
+  Chart chart = empty_chart(s);
   Table table({"memory_length", "position", "loss_nats", "theory_nats"});
   std::vector<std::vector<double>> results;
   for (const Index M : s.memory_lengths) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "examples/support/bytes.hpp"
 #include "examples/support/chart.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
@@ -24,19 +25,9 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.segment_length = 32;
-  m.heads = 4;
-  m.width = 64;
-  m.steps = 1500;
-  m.batch = 8;
-  m.learning_rate = 0.004;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {
+      .segment_length = 32, .heads = 4, .width = 64, .steps = 1500, .batch = 8, .learning_rate = 0.004};
   std::string text = "";  // the project's own book and README
   Index memory_length = 64;
   std::string unit = "bytes";    // or "words"
@@ -55,8 +46,7 @@ struct Material {
 Material read_material(const Settings& s) {
   Material material = {read_text(s.text), {}};
   if (s.unit == "bytes") return material;
-  const auto characters = [](const std::vector<Index>& bytes) { return std::string(bytes.begin(), bytes.end()); };
-  const std::string training = characters(material.text.training), held_out = characters(material.text.held_out);
+  const std::string training = to_text(material.text.training), held_out = to_text(material.text.held_out);
   material.vocabulary = build_vocabulary(training, 1, s.vocabulary_size);
   material.text = {encode(*material.vocabulary, training), encode(*material.vocabulary, held_out)};
   return material;
@@ -108,10 +98,21 @@ Result train_model(const Settings& s, Index M, const Material& material, Series&
   return {bits, parameter_count(run.optimizer.parameters)};
 }
 
-void tell(const Settings& s) {
-  if (s.unit != "bytes" && s.unit != "words") {
-    throw ArgumentError(fmt::format("unit: expected bytes or words, got \"{}\"", s.unit));
+void print_summary(const std::vector<Index>& memory_lengths, const std::vector<Result>& results,
+                   const std::string& bits) {
+  fmt::print("\n");
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    fmt::print("  M = {:<4} {} weights: {:.3f} {} held out\n", memory_lengths[k], results[k].weights, results[k].bits,
+               bits);
   }
+  if (results.size() < 2) return;
+  const double gain = results[0].bits - results[1].bits;
+  fmt::print("\nWith memory {:.3f} {} {}, at equal weights, segments and steps.\n", std::abs(gain), bits,
+             gain > 0 ? "fewer" : "more");
+}
+
+void tell(const Settings& s) {
+  check_choice("unit", s.unit, {"bytes", "words"});
   make_config(s.model, 256, s.memory_length);  // what makes no sense is to be said before anything else
   make_folder(s.out);                          // now, and not when hours of training have passed
   set_thread_count(static_cast<int>(s.model.threads));
@@ -138,16 +139,7 @@ void tell(const Settings& s) {
   }
   if (results.empty()) return;  // interrupted before anything was trained
   print(chart);
-  fmt::print("\n");
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    fmt::print("  M = {:<4} {} weights: {:.3f} {} held out\n", memory_lengths[k], results[k].weights, results[k].bits,
-               bits);
-  }
-  if (results.size() == 2) {
-    const double gain = results[0].bits - results[1].bits;
-    fmt::print("\nWith memory {:.3f} {} {}, at equal weights, segments and steps.\n", std::abs(gain), bits,
-               gain > 0 ? "fewer" : "more");
-  }
+  print_summary(memory_lengths, results, bits);
   write_csv(s.out + "/train_text.csv", table);
   write_svg(s.out + "/train_text.svg", chart);
   fmt::print(

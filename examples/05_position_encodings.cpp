@@ -24,14 +24,8 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.steps = 800;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {.steps = 800};
   std::string encodings = "all";
   std::string text = "";  // the project's own book and README
   Index memory_length = 32, period = 24, symbols = 16;

@@ -31,19 +31,9 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.segment_length = 32;
-  m.layers = 4;
-  m.steps = 400;
-  m.batch = 8;
-  m.learning_rate = 0.003;
-  m.dropout = 0.1;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {
+      .segment_length = 32, .layers = 4, .steps = 400, .batch = 8, .learning_rate = 0.003, .dropout = 0.1};
   std::string text = "";  // the project's own book and README
   Index memory_length = 64;
   std::vector<Index> depths = {1, 2, 4, 8, 12};
@@ -52,23 +42,23 @@ struct Settings {
 
 struct Way {
   std::string name;
-  bool in_bytes = false;      // the memory comes back from 8 bits after every segment
-  bool checkpointed = false;  // layers are computed again in backward
+  bool eight_bit = false;   // the memory comes back from 8 bits after every segment
+  bool recomputed = false;  // layers are computed again in backward
 };
 
 struct Result {
   Way way;
-  Index memory_bytes = 0;                   // of the states handed from one segment to the next
-  std::size_t peak_bytes = 0;               // the most that tensors of this training held at one time
-  double seconds = 0;                       // of the processor, whatever else the machine does
-  double bits = 0, bits_read_in_bytes = 0;  // per byte of text, held out
+  Index memory_bytes = 0;                    // of the states handed from one segment to the next
+  std::size_t peak_bytes = 0;                // the most that tensors of this training held at one time
+  double seconds = 0;                        // of the processor, whatever else the machine does
+  double bits = 0, bits_read_in_8_bits = 0;  // per byte of text, held out
   std::vector<std::vector<Real>> weights;
   Memory memory;
 };
 
-std::unique_ptr<TransformerXL> make_model(const Config& config, bool checkpointed, std::uint64_t seed) {
+std::unique_ptr<TransformerXL> make_model(const Config& config, bool recomputed, std::uint64_t seed) {
   Random random(seed);
-  if (checkpointed) return std::make_unique<RecomputingTransformerXL>(config, random);
+  if (recomputed) return std::make_unique<RecomputingTransformerXL>(config, random);
   return std::make_unique<TransformerXL>(config, random);
 }
 
@@ -78,9 +68,9 @@ Result train_one(const Settings& s, const Way& way, const Text& text) {
   const std::size_t before = tensor_bytes();
   reset_peak_tensor_bytes();
   const Config config = make_config(s.model, 256, s.memory_length);
-  const auto model = make_model(config, way.checkpointed, static_cast<std::uint64_t>(s.model.seed));
-  ByteMemoryModel coded(*model);
-  LanguageModel& learner = way.in_bytes ? static_cast<LanguageModel&>(coded) : *model;
+  const auto model = make_model(config, way.recomputed, static_cast<std::uint64_t>(s.model.seed));
+  EightBitMemoryModel coded(*model);
+  LanguageModel& learner = way.eight_bit ? static_cast<LanguageModel&>(coded) : *model;
 
   Streams streams(text.training, s.model.batch, s.model.segment_length, Tail::drop);
   const std::clock_t start = std::clock();
@@ -89,12 +79,12 @@ Result train_one(const Settings& s, const Way& way, const Text& text) {
   result.peak_bytes = peak_tensor_bytes() - before;
 
   result.memory = run.state.memory;
-  result.memory_bytes = way.in_bytes ? state_bytes(compress(result.memory)) : state_bytes(result.memory);
+  result.memory_bytes = way.eight_bit ? state_bytes(compress(result.memory)) : state_bytes(result.memory);
   const auto held_out_bits = [&](const LanguageModel& reader) {
     return evaluate(reader, text.held_out, s.model.segment_length, s.memory_length, s.model.batch).bits();
   };
   result.bits = held_out_bits(learner);
-  result.bits_read_in_bytes = way.in_bytes ? result.bits : held_out_bits(coded);
+  result.bits_read_in_8_bits = way.eight_bit ? result.bits : held_out_bits(coded);
   for (const Parameter& p : run.optimizer.parameters) result.weights.push_back(p.variable.value().to_vector());
   return result;
 }
@@ -134,11 +124,11 @@ void print_summary(const Settings& s, const std::vector<Result>& results) {
                sizeof(Real), 100 * (D + 4) / (number * D));
   }
   fmt::print("  {:+.5f} bits per byte for the plain model, read with it\n",
-             rounded(plain.bits_read_in_bytes - plain.bits));
+             rounded(plain.bits_read_in_8_bits - plain.bits));
   fmt::print("  {:+.5f} bits per byte for a model trained and read with it\n", rounded(results[1].bits - plain.bits));
   if (results.size() < 4) return;
   const bool same = results[2].weights == plain.weights && results[3].weights == results[1].weights;
-  fmt::print("Checkpointed layers:\n");
+  fmt::print("Recomputed layers:\n");
   fmt::print("  weights after {} steps with dropout: {}\n", s.model.steps,
              same ? "the same, bit for bit" : "NOT the same");
   fmt::print("  {:.0f} % of the peak bytes, {:.2f} times the seconds (4/3 where backward costs two forward passes)\n\n",
@@ -205,7 +195,7 @@ double bytes_of_a_layer(const Settings& s, const Config& config) {
 
 struct Depth {
   Index layers;
-  double plain, plain_theory, checkpointed, checkpointed_theory;  // peak bytes of a step
+  double plain, plain_theory, recomputed, recomputed_theory;  // peak bytes of a step
 };
 
 // Measured for several depths, beside a count of what must be kept at one time: the graphs of all layers, or the inputs
@@ -224,10 +214,10 @@ std::vector<Depth> measure_depths(const Settings& s) {
     const Step step(s, config);
     const double n = static_cast<double>(N);
     const double plain = peak_of_step(*make_model(config, false, 1), step);
-    const double checkpointed = peak_of_step(*make_model(config, true, 1), step);
+    const double recomputed = peak_of_step(*make_model(config, true, 1), step);
     if (depths.empty()) beside = plain - n * (graph + handed_on);
     depths.push_back(
-        {N, plain, beside + n * (graph + handed_on), checkpointed, beside + n * (input + handed_on) + graph});
+        {N, plain, beside + n * (graph + handed_on), recomputed, beside + n * (input + handed_on) + graph});
   }
   return depths;
 }
@@ -235,7 +225,7 @@ std::vector<Depth> measure_depths(const Settings& s) {
 Chart chart_of(const std::vector<Depth>& depths) {
   Chart chart;
   chart.title = "Peak bytes of a training step";
-  chart.description = "Peak bytes of a step against layers, with and without checkpointing, beside theory.";
+  chart.description = "Peak bytes of a step against layers, with layers kept and recomputed, beside theory.";
   chart.x = {"layers N"};
   chart.y = {"forward and backward", "MB"};
   const auto add = [&](const std::string& name, Kind kind, double Depth::*bytes) {
@@ -247,9 +237,9 @@ Chart chart_of(const std::vector<Depth>& depths) {
     chart.series.push_back(series);
   };
   add("plain", Kind::theory, &Depth::plain_theory);
-  add("checkpointed", Kind::theory, &Depth::checkpointed_theory);
+  add("recomputed", Kind::theory, &Depth::recomputed_theory);
   add("plain", Kind::measured, &Depth::plain);
-  add("checkpointed", Kind::measured, &Depth::checkpointed);
+  add("recomputed", Kind::measured, &Depth::recomputed);
   return chart;
 }
 
@@ -262,9 +252,9 @@ void print_growth(const std::vector<Depth>& depths) {
   fmt::print(
       "A layer more adds to the peak of a step:\n"
       "  plain {:>16.0f} bytes (theory {:.0f}: its graph and its memory)\n"
-      "  checkpointed {:>9.0f} bytes (theory {:.0f}: its input and its memory)\n",
-      growth(&Depth::plain), growth(&Depth::plain_theory), growth(&Depth::checkpointed),
-      growth(&Depth::checkpointed_theory));
+      "  recomputed {:>11.0f} bytes (theory {:.0f}: its input and its memory)\n",
+      growth(&Depth::plain), growth(&Depth::plain_theory), growth(&Depth::recomputed),
+      growth(&Depth::recomputed_theory));
 }
 
 void tell(const Settings& s) {
@@ -276,7 +266,7 @@ void tell(const Settings& s) {
   print_reach(s, config);
 
   std::vector<Result> results;
-  for (const Way& way : {Way{"plain", false, false}, Way{"8-bit", true, false}, Way{"checkpointed", false, true},
+  for (const Way& way : {Way{"plain", false, false}, Way{"8-bit", true, false}, Way{"recomputed", false, true},
                          Way{"both", true, true}}) {
     const Result result = train_one(s, way, text);
     if (interrupted()) break;  // half a training compares with nothing
@@ -296,9 +286,9 @@ void tell(const Settings& s) {
   print(chart);
   fmt::print("\n");
   print_growth(depths);
-  Table peaks({"layers", "plain_bytes", "plain_theory", "checkpointed_bytes", "checkpointed_theory"});
+  Table peaks({"layers", "plain_bytes", "plain_theory", "recomputed_bytes", "recomputed_theory"});
   for (const Depth& d : depths) {
-    peaks.add_row({d.layers, d.plain, d.plain_theory, d.checkpointed, d.checkpointed_theory});
+    peaks.add_row({d.layers, d.plain, d.plain_theory, d.recomputed, d.recomputed_theory});
   }
   write_csv(s.out + "/memory_tools.csv", table);
   write_csv(s.out + "/memory_tools_depths.csv", peaks);
@@ -314,7 +304,7 @@ void tell(const Settings& s) {
 int main(int argc, char** argv) {
   Settings s;
   Arguments arguments("memory_tools",
-                      "Trains a model with a plain and an 8-bit memory, with and without checkpointed layers, and "
+                      "Trains a model with a plain and an 8-bit memory, with and without recomputed layers, and "
                       "compares bytes, seconds and loss.");
   arguments.add("text", s.text, "file to learn from; empty for the project's own book and README");
   arguments.add("memory_length", s.memory_length, "memory M in bytes of text", 0, 65536);

@@ -45,9 +45,9 @@ constexpr Index passage_length = 64;    // bytes of a surprising passage
 constexpr Index most_states = 1 << 24;  // numbers that are kept for a file of states
 
 struct Settings {
+  ModelSettings model = {.segment_length = 64};  // of random weights
   std::string text = "", checkpoint = "", states = "", out = "out";
-  Index size = 0, layers = 2, heads = 2, width = 32, segment_length = 64, memory_length = -1, seed = 1;
-  Index threads = thread_count();
+  Index size = 0, memory_length = -1;
 };
 
 // A text that is read piece by piece.
@@ -89,10 +89,8 @@ TransformerXL open_model(const Settings& s) {
     if (model.config.vocabulary != 256) throw FileError(s.checkpoint + " holds no model of bytes");
     return model;
   }
-  ModelSettings m;
-  m.segment_length = s.segment_length, m.layers = s.layers, m.heads = s.heads, m.width = s.width;
-  Random random(static_cast<std::uint64_t>(s.seed));
-  return TransformerXL(make_config(m, 256, s.segment_length), random);
+  Random random(static_cast<std::uint64_t>(s.model.seed));
+  return TransformerXL(make_config(s.model, 256, s.model.segment_length), random);
 }
 
 Tokens one_row(const std::vector<Index>& bytes) { return Tokens({1, static_cast<Index>(bytes.size())}, bytes); }
@@ -256,7 +254,7 @@ void draw(const Settings& s, const Reading& reading) {
 
 void tell(const Settings& s) {
   make_folder(s.out);
-  set_thread_count(static_cast<int>(s.threads));
+  set_thread_count(static_cast<int>(s.model.threads));
   TransformerXL model = open_model(s);
   const Index base = resident_bytes();  // now, before anything is allocated beside the model
   const Config& c = model.config;
@@ -289,12 +287,12 @@ int main(int argc, char** argv) {
   arguments.add("checkpoint", s.checkpoint, "a model of bytes; empty for random weights");
   arguments.add("states", s.states, "file for the states of a short text; empty for none");
   arguments.add("memory_length", s.memory_length, "memory M in bytes; -1 is that of the training, or T", -1, 65536);
-  arguments.add("segment_length", s.segment_length, "segment length T of random weights", 1, 65536);
-  arguments.add("layers", s.layers, "layers N of random weights", 1, 64);
-  arguments.add("heads", s.heads, "heads H of random weights", 1, 64);
-  arguments.add("width", s.width, "width D of random weights, a multiple of 2 heads", 2, 4096);
-  arguments.add("seed", s.seed, "seed of random weights", 0);
-  arguments.add("threads", s.threads, "threads", 1, 256);
+  arguments.add("segment_length", s.model.segment_length, "segment length T of random weights", 1, 65536);
+  arguments.add("layers", s.model.layers, "layers N of random weights", 1, 64);
+  arguments.add("heads", s.model.heads, "heads H of random weights", 1, 64);
+  arguments.add("width", s.model.width, "width D of random weights, a multiple of 2 heads", 2, 4096);
+  arguments.add("seed", s.model.seed, "seed of random weights", 0);
+  arguments.add("threads", s.model.threads, "threads", 1, 256);
   arguments.add("out", s.out, "folder for the picture and the numbers");
   return run_lesson(arguments, argc, argv, [&] { tell(s); });
 }

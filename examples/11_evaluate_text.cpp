@@ -35,8 +35,6 @@ struct Settings {
   std::string out = "out";
 };
 
-std::string characters(const std::vector<Index>& bytes) { return std::string(bytes.begin(), bytes.end()); }
-
 // The part of the text that is asked for, and what to call it.
 struct Part {
   std::string name, bytes;
@@ -46,7 +44,7 @@ Part read_part(const Settings& s) {
   std::string name = "the book", training, validation, test;
   if (s.text.empty()) {
     const Text book = read_text("");
-    training = characters(book.training), test = characters(book.held_out);
+    training = to_text(book.training), test = to_text(book.held_out);
   } else {
     const Corpus corpus = recognise_corpus(s.text);
     const bool all = s.split == "all";
@@ -158,11 +156,18 @@ Series series_of(const std::string& name, const std::vector<Measured>& results) 
   return series;
 }
 
-void check_choice(const std::string& name, const std::string& value, const std::vector<std::string>& choices) {
-  for (const std::string& choice : choices) {
-    if (value == choice) return;
-  }
-  throw ArgumentError(fmt::format("{}: expected one of {}, got \"{}\"", name, fmt::join(choices, ", "), value));
+// Over the piece where a window slid over it, else over the whole text.
+Chart draw(const Results& results, Index trained_M) {
+  Chart chart;
+  chart.title = "What a longer memory is worth";
+  chart.description = "Bits per byte against the length of the memory, by segments and by a sliding window.";
+  chart.x = {"memory M", "tokens"};
+  chart.y = {"bits per byte"};
+  chart.references = {{fmt::format("training: M = {}", trained_M), static_cast<double>(trained_M), true}};
+  const bool slid = !results.sliding.empty();
+  chart.series = {series_of("by segments, memory M", slid ? results.segments : results.whole)};
+  if (slid) chart.series.push_back(series_of("sliding window of M + T", results.sliding));
+  return chart;
 }
 
 Index total_work(const Settings& s, Index T, const Tokenized& text, const Tokenized& piece) {
@@ -225,23 +230,12 @@ void tell(const Settings& s) {
   describe(s, model, part, text, words);
 
   const Index T = s.segment_length > 0 ? s.segment_length : c.segment_length;
-  Chart chart;
-  chart.title = "What a longer memory is worth";
-  chart.description = "Bits per byte against the length of the memory, by segments and by a sliding window.";
-  chart.x = {"memory M", "tokens"};
-  chart.y = {"bits per byte"};
-  chart.references = {{fmt::format("training: M = {}", c.memory_length), static_cast<double>(c.memory_length), true}};
   Table table({"method", "memory_length", "length", "tokens", "nats", "perplexity", "bits_per_byte",
                "bits_per_character", "seconds"});
   const Results results = evaluate_all(s, model, T, text, piece, table);
   if (!results.whole.empty()) print_segments(results.whole, T);
-  if (!results.sliding.empty()) {
-    print_comparison(results, T, piece.bytes + 1);
-    chart.series = {series_of("by segments, memory M", results.segments),
-                    series_of("sliding window of M + T", results.sliding)};
-  } else {
-    chart.series = {series_of("by segments, memory M", results.whole)};
-  }
+  if (!results.sliding.empty()) print_comparison(results, T, piece.bytes + 1);
+  const Chart chart = draw(results, c.memory_length);
   fmt::print("\n");
   write_csv(s.out + "/evaluate_text.csv", table);
   if (chart.series[0].x.size() > 1) {

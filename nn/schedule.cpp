@@ -19,12 +19,4 @@ Real warm_up_cosine(Index step, Index warm_up, Index total, Real peak, Real floo
   return floor + (peak - floor) * static_cast<Real>(0.5 * (1 + math::cos(std::numbers::pi * done)));
 }
 
-Real warm_up_inverse_sqrt(Index step, Index warm_up, Real peak, Where where) {
-  if (step < 1 || warm_up < 1) {
-    fail<ValueError>(where, "schedule: step {} and warm-up {} must both be at least 1", step, warm_up);
-  }
-  const Real ratio = static_cast<Real>(step) / static_cast<Real>(warm_up);
-  return step <= warm_up ? peak * ratio : peak / std::sqrt(ratio);
-}
-
 }  // namespace segue

@@ -10,8 +10,4 @@ namespace segue {
 /// it; with warm_up = total, step `total` has the peak. Throws ValueError unless step >= 1 and 0 <= warm_up <= total.
 Real warm_up_cosine(Index step, Index warm_up, Index total, Real peak, Real floor = 0, Where where = Where::current());
 
-/// Linear rise over `warm_up` steps, then peak sqrt(warm_up / step) (Vaswani et al. 2017, section 5.3). Throws
-/// ValueError unless step >= 1 and warm_up >= 1.
-Real warm_up_inverse_sqrt(Index step, Index warm_up, Real peak, Where where = Where::current());
-
 }  // namespace segue

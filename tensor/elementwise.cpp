@@ -64,11 +64,6 @@ void add_in_place(Tensor& x, const Tensor& y, Where where) {
   map_in_place(
       x, y, [](Real a, Real b) { return a + b; }, where);
 }
-void scale_in_place(Tensor& x, Real c, Where where) {
-  map_in_place(
-      x, x, [c](Real a, Real) { return c * a; }, where);
-}
-
 bool all_finite(const Tensor& x) {
   const Tensor flat = x.contiguous();
   const Real* a = flat.data();

@@ -31,7 +31,6 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where 
 
 /// x += y; y broadcasts to x.
 void add_in_place(Tensor& x, const Tensor& y, Where where = Where::current());
-void scale_in_place(Tensor& x, Real c, Where where = Where::current());
 
 /// True when no element is NaN or infinite.
 bool all_finite(const Tensor& x);

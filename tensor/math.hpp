@@ -74,43 +74,31 @@ inline ExpParts<double> exp_parts(double x) {
 }
 
 /// e^x within 2 ulp, gradual underflow included. exp(0) = 1, exp(-inf) = 0, exp(inf) = inf; too large gives inf.
-inline float exp(float x) {
-  const ExpParts<float> e = exp_parts(x);
-  return (e.p * e.a + e.a) * e.b;
-}
-inline double exp(double x) {
-  const ExpParts<double> e = exp_parts(x);
+template <class T>
+T exp(T x) {
+  const ExpParts<T> e = exp_parts(x);
   return (e.p * e.a + e.a) * e.b;
 }
 
 /// e^x - 1 within 3 ulp, also near 0 where exp(x) - 1 would lose its digits.
-inline float expm1(float x) {
-  const ExpParts<float> e = exp_parts(x);
-  return (e.p * e.a + (e.a - e.b_inverse)) * e.b;
-}
-inline double expm1(double x) {
-  const ExpParts<double> e = exp_parts(x);
+template <class T>
+T expm1(T x) {
+  const ExpParts<T> e = exp_parts(x);
   return (e.p * e.a + (e.a - e.b_inverse)) * e.b;
 }
 
 /// Hyperbolic tangent within 4 ulp, odd to the last bit: m / (m + 2) with m = e^2|x| - 1. Past the cap it is 1 rounded.
-inline float tanh(float x) {
-  const float m = expm1(at_most(2 * std::abs(x), 20.0f));
-  return std::copysign(m / (m + 2), x);
-}
-inline double tanh(double x) {
-  const double m = expm1(at_most(2 * std::abs(x), 40.0));
+template <class T>
+T tanh(T x) {
+  const T m = expm1(at_most(2 * std::abs(x), T(40)));
   return std::copysign(m / (m + 2), x);
 }
 
 /// 1 / (1 + e^-x) within 4 ulp for either sign: only e^-|x| is taken, which cannot overflow.
-inline float sigmoid(float x) {
-  const float e = exp(-std::abs(x));
-  return (x < 0 ? e : 1.0f) / (1 + e);
-}
-inline double sigmoid(double x) {
-  const double e = exp(-std::abs(x));
-  return (x < 0 ? e : 1.0) / (1 + e);
+template <class T>
+T sigmoid(T x) {
+  const T e = exp(-std::abs(x));
+  return (x < 0 ? e : T(1)) / (1 + e);
 }
 
 /// Natural logarithm within 2 ulp, subnormal x included. log(0) = -inf, log(inf) = inf, NaN below 0.

@@ -5,7 +5,6 @@
 #include <locale>
 #include <numbers>
 #include <sstream>
-#include <utility>
 
 #include "tensor/fail.hpp"
 #include "tensor/math.hpp"
@@ -27,12 +26,6 @@ Index Random::below(Index n, Where where) {
   std::uint64_t draw = generator_();
   while (draw > std::numeric_limits<std::uint64_t>::max() - surplus) draw = generator_();
   return static_cast<Index>(draw % limit);
-}
-
-void Random::shuffle(std::vector<Index>& values) {
-  for (std::size_t left = values.size(); left > 1; --left) {
-    std::swap(values[left - 1], values[static_cast<std::size_t>(below(static_cast<Index>(left)))]);
-  }
 }
 
 Tensor Random::uniform(const Shape& shape, Real low, Real high, Where where) {

@@ -4,7 +4,6 @@
 
 #include <random>
 #include <string>
-#include <vector>
 
 #include "tensor/tensor.hpp"
 
@@ -20,8 +19,6 @@ class Random {
   double normal();
   /// Uniform among 0 .. n-1 without bias. Throws ValueError unless n > 0.
   Index below(Index n, Where where = Where::current());
-  /// Every order equally likely (Fisher and Yates).
-  void shuffle(std::vector<Index>& values);
 
   Tensor uniform(const Shape& shape, Real low, Real high, Where where = Where::current());
   Tensor normal(const Shape& shape, Real mean, Real deviation, Where where = Where::current());

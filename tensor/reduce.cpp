@@ -83,14 +83,6 @@ Shape kept_shape(const Shape& shape, const Axes& axes, Where where) {
   return kept;
 }
 
-Index reduced_count(const Shape& shape, const Axes& axes, Where where) {
-  Index count = 1;
-  for (const int axis : normalize_axes(axes, shape.rank(), where)) {
-    if (shape.rank() > 0) count *= shape[axis];
-  }
-  return count;
-}
-
 Axes all_axes(const Tensor& x) {
   Axes axes(static_cast<std::size_t>(x.rank()));
   std::iota(axes.begin(), axes.end(), 0);
@@ -104,8 +96,9 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
 Tensor sum(const Tensor& x) { return sum(x, all_axes(x)); }
 
 Tensor max(const Tensor& x, const Axes& axes, bool keep, Where where) {
-  if (reduced_count(x.shape(), axes, where) == 0)
+  if (x.size() == 0 && kept_shape(x.shape(), axes, where).size() > 0) {
     fail<ShapeError>(where, "max: no elements along an axis of {}", x.shape());
+  }
   return reduce(x, axes, keep, -std::numeric_limits<Real>::infinity(), Larger(), where);
 }
 

@@ -58,6 +58,15 @@ FreeBlocks::~FreeBlocks() {
   }
 }
 
+std::atomic<std::size_t> live_bytes = 0;
+std::atomic<std::size_t> peak_bytes = 0;
+
+std::size_t bytes_for(Index size) {
+  const auto count = static_cast<std::size_t>(size);
+  if (count > std::numeric_limits<std::size_t>::max() / (4 * sizeof(Real))) throw std::bad_alloc();
+  return count * sizeof(Real);
+}
+
 }  // namespace
 
 void* take_block(std::size_t bytes) {
@@ -72,19 +81,6 @@ void give_block_back(void* block, std::size_t bytes) {
   FreeBlock*& first = free_blocks.first[size_class(bytes).number];
   first = new (block) FreeBlock{first};
 }
-
-namespace {
-
-std::atomic<std::size_t> live_bytes = 0;
-std::atomic<std::size_t> peak_bytes = 0;
-
-std::size_t bytes_for(Index size) {
-  const auto count = static_cast<std::size_t>(size);
-  if (count > std::numeric_limits<std::size_t>::max() / (4 * sizeof(Real))) throw std::bad_alloc();
-  return count * sizeof(Real);
-}
-
-}  // namespace
 
 Storage::Storage(Index n) : data(static_cast<Real*>(take_block(bytes_for(n)))), size(n) {
   const std::size_t live = live_bytes += bytes_for(n);

@@ -12,22 +12,17 @@
 #include "xl/relative_shift.hpp"
 
 namespace segue {
-namespace {
 
-// [.., L, H Dh] -> [.., H, L, Dh], a view.
 Variable split_heads(const Variable& x, Index H) {
   Shape shape = x.shape();
   shape[shape.rank() - 1] = H;
   shape.push_back(x.dim(-1) / H);
-  return transpose(reshape(x, shape), -2, -3);
+  return transpose(reshape(x, shape), -2, -3);  // [.., L, H Dh] -> [.., H, L, Dh]
 }
 
-// [B, H, T, Dh] -> [B, T, H Dh]
 Variable join_heads(const Variable& x) {
-  return reshape(transpose(x, 1, 2), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});
+  return reshape(transpose(x, 1, 2), {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});  // [B, H, T, Dh] -> [B, T, H Dh]
 }
-
-}  // namespace
 
 RelativeAttention::RelativeAttention(const Config& config, Random& random)
     : heads(config.heads),

@@ -45,6 +45,10 @@ struct RelativeAttention {
   Variable w_o;    // [H Dh, D]
 };
 
+/// [.., L, H Dh] -> [.., H, L, Dh], a view; and back, [B, H, T, Dh] -> [B, T, H Dh].
+Variable split_heads(const Variable& x, Index H);
+Variable join_heads(const Variable& x);
+
 /// [1 or B, 1, T, K], 1 where key j is hidden from query i: where the distance (M + i) - j is below 0, or `window` or
 /// more (0: no window), or where j lies in a row's memory before its last `visible(b)` positions.
 Tensor attention_mask(Index T, const Memory& memory, Index window);

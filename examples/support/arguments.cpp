@@ -16,9 +16,8 @@ namespace segue {
 namespace {
 
 // Sets `value` and returns true when the whole of `text` is a number inside the bounds.
-template <class Integer>
-bool read_number(const std::string& text, Integer& value, Integer minimum, Integer maximum) {
-  Integer read = 0;
+bool read_number(const std::string& text, Index& value, Index minimum, Index maximum) {
+  Index read = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, read);
   if (error != std::errc() || stop != end || read < minimum || read > maximum) return false;
@@ -107,11 +106,6 @@ void Arguments::add(const std::string& name, Index& value, const std::string& me
                         [=, &value](const std::string& text) { return read_number(text, value, minimum, maximum); }});
 }
 
-void Arguments::add(const std::string& name, int& value, const std::string& meaning, int minimum, int maximum) {
-  arguments_.push_back({name, meaning, fmt::format("{}", value), "a whole number" + bounds(minimum, maximum),
-                        [=, &value](const std::string& text) { return read_number(text, value, minimum, maximum); }});
-}
-
 void Arguments::add(const std::string& name, double& value, const std::string& meaning, double minimum,
                     double maximum) {
   arguments_.push_back({name, meaning, fmt::format("{}", value), "a number" + bounds(minimum, maximum),
@@ -182,6 +176,11 @@ std::string Arguments::help() const {
     }
   }
   return text;
+}
+
+void check_choice(const std::string& name, const std::string& value, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  throw ArgumentError(fmt::format("{}: expected one of {}, got \"{}\"", name, fmt::join(choices, ", "), value));
 }
 
 }  // namespace segue

@@ -27,8 +27,6 @@ class Arguments {
 
   void add(const std::string& name, Index& value, const std::string& meaning,
            Index minimum = std::numeric_limits<Index>::min(), Index maximum = std::numeric_limits<Index>::max());
-  void add(const std::string& name, int& value, const std::string& meaning,
-           int minimum = std::numeric_limits<int>::min(), int maximum = std::numeric_limits<int>::max());
   void add(const std::string& name, double& value, const std::string& meaning,
            double minimum = std::numeric_limits<double>::lowest(), double maximum = std::numeric_limits<double>::max());
   void add(const std::string& name, bool& value, const std::string& meaning);
@@ -54,5 +52,8 @@ class Arguments {
   std::string program_, description_;
   std::vector<Argument> arguments_;
 };
+
+/// Throws ArgumentError unless `value`, that of argument `name`, is one of the choices.
+void check_choice(const std::string& name, const std::string& value, const std::vector<std::string>& choices);
 
 }  // namespace segue

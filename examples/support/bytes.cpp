@@ -53,6 +53,12 @@ std::vector<Index> to_bytes(const std::string& text) {
   return bytes;
 }
 
+std::string to_text(const std::vector<Index>& bytes) {
+  std::string text;
+  for (const Index byte : bytes) text += static_cast<char>(byte);
+  return text;
+}
+
 std::string PrintableText::next(Index byte) {
   std::string text;
   const bool goes_on = byte >= 0x80 && byte < 0xC0;

@@ -13,8 +13,9 @@ namespace segue {
 /// The bytes of a file, 0 .. 255. Throws FileError.
 std::vector<Index> read_bytes(const std::filesystem::path& path, Where where = Where::current());
 
-/// The bytes of a text.
+/// The bytes of a text, and the text of bytes.
 std::vector<Index> to_bytes(const std::string& text);
+std::string to_text(const std::vector<Index>& bytes);
 
 /// Bytes for the terminal as they come, one at a time. Whole UTF-8 characters pass, line breaks and tabs too; control
 /// characters, which could make the terminal do things, and whatever is no UTF-8 become "?".

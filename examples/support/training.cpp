@@ -30,17 +30,15 @@ Config make_config(const ModelSettings& s, Index V, Index M) {
   if (s.width % (2 * s.heads) != 0) {
     throw ArgumentError(fmt::format("width: expected a multiple of 2 heads = {}, got {}", 2 * s.heads, s.width));
   }
-  Config config;
-  config.vocabulary = V;
-  config.layers = s.layers;
-  config.heads = s.heads;
-  config.head_width = s.width / s.heads;
-  config.width = s.width;
-  config.feed_forward_width = 4 * s.width;
-  config.segment_length = s.segment_length;
-  config.memory_length = M;
-  config.dropout = static_cast<Real>(s.dropout);
-  return config;
+  return {.vocabulary = V,
+          .layers = s.layers,
+          .heads = s.heads,
+          .head_width = s.width / s.heads,
+          .width = s.width,
+          .feed_forward_width = 4 * s.width,
+          .segment_length = s.segment_length,
+          .memory_length = M,
+          .dropout = static_cast<Real>(s.dropout)};
 }
 
 TrainingRun run_training(const std::string& name, LanguageModel& model, const ModelSettings& s,

@@ -14,11 +14,9 @@ void Sgd::step(Real learning_rate) {
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     Variable& parameter = parameters[k].variable;
     if (!parameter.has_gradient()) continue;
-    map_in_place(
-        velocity[k], parameter.gradient(), [this](Real v, Real g) { return momentum * v + g; }, Where::current());
+    map_in_place(velocity[k], parameter.gradient(), [this](Real v, Real g) { return momentum * v + g; });
     Tensor x = value_for_update(parameter);
-    map_in_place(
-        x, velocity[k], [learning_rate](Real a, Real v) { return a - learning_rate * v; }, Where::current());
+    map_in_place(x, velocity[k], [learning_rate](Real a, Real v) { return a - learning_rate * v; });
   }
 }
 

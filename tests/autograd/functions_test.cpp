@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "autograd/backward.hpp"
+#include "autograd/tools/gelu.hpp"
 #include "tensor/elementwise.hpp"
 #include "tests/support/random_inputs.hpp"
 

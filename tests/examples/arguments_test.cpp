@@ -13,7 +13,7 @@ namespace {
 
 struct Settings {
   Index steps = 600;
-  int threads = 2;
+  Index threads = 2;
   double rate = 0.003;
   bool dropout = false;
   std::string out = "out";
@@ -119,6 +119,16 @@ TEST_CASE("a value that is not wholly what is expected is an error that names th
   CHECK(contains(complaint("threads=257"), "threads: expected a whole number from 1 to 256, got \"257\""));
   CHECK(contains(complaint("threads=4294967297"), "from 1 to 256"));
   CHECK(contains(complaint("dropout=yes"), "dropout: expected true or false, got \"yes\""));
+}
+
+TEST_CASE("a choice that is none is an error that lists those there are") {
+  check_choice("unit", "words", {"bytes", "words"});
+  try {
+    check_choice("unit", "letters", {"bytes", "words"});
+    FAIL("no error");
+  } catch (const ArgumentError& error) {
+    CHECK(std::string(error.what()) == "unit: expected one of bytes, words, got \"letters\"");
+  }
 }
 
 TEST_CASE("a refused value leaves its setting as it was") {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nn/tools/inverse_sqrt.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::nn_schedule_test {

@@ -15,16 +15,14 @@ namespace segue {
 
 /// All widths differ, so that no two can be mistaken for each other.
 inline Config tiny_config() {
-  Config config;
-  config.vocabulary = 7;
-  config.layers = 2;
-  config.heads = 2;
-  config.head_width = 3;
-  config.width = 4;
-  config.feed_forward_width = 5;
-  config.segment_length = 4;
-  config.memory_length = 5;
-  return config;
+  return {.vocabulary = 7,
+          .layers = 2,
+          .heads = 2,
+          .head_width = 3,
+          .width = 4,
+          .feed_forward_width = 5,
+          .segment_length = 4,
+          .memory_length = 5};
 }
 
 /// Pre- and post-norm, tied and untied, clamped and not, with a window and without: all sixteen.
@@ -47,12 +45,15 @@ inline std::string to_string(const Config& config) {
 }
 
 /// Every parameter is moved a little, biases and gains included, so that none of them goes without effect.
-inline TransformerXL random_model(const Config& config, std::uint64_t seed = 3) {
-  Random random(seed);
-  TransformerXL model(config, random);
+inline void move_parameters(LanguageModel& model, Random& random) {
   for (Parameter& p : parameters(model)) {
     p.variable.set_value(add(p.variable.value(), random.normal(p.variable.shape(), 0, Real(0.3))));
   }
+}
+inline TransformerXL random_model(const Config& config, std::uint64_t seed = 3) {
+  Random random(seed);
+  TransformerXL model(config, random);
+  move_parameters(model, random);
   return model;
 }
 
@@ -95,7 +96,7 @@ inline Tokens row_of(const Tokens& tokens, Index b) {
 }
 
 /// Tokens [B, L] after `memory`, in pieces of the given lengths -> logits [B, L, V]; `memory` becomes the one behind.
-inline Tensor logits_in_pieces(const TransformerXL& model, const Tokens& tokens, const std::vector<Index>& lengths,
+inline Tensor logits_in_pieces(const LanguageModel& model, const Tokens& tokens, const std::vector<Index>& lengths,
                                Memory& memory) {
   const NoGradientGuard no_gradient;
   std::vector<Tensor> parts;
@@ -109,7 +110,7 @@ inline Tensor logits_in_pieces(const TransformerXL& model, const Tokens& tokens,
   return concat(parts, 1);
 }
 /// The same from an empty memory.
-inline Tensor logits_in_pieces(const TransformerXL& model, const Tokens& tokens, const std::vector<Index>& lengths,
+inline Tensor logits_in_pieces(const LanguageModel& model, const Tokens& tokens, const std::vector<Index>& lengths,
                                Index limit) {
   Memory memory = empty_memory(model.config, tokens.shape[0], limit);
   return logits_in_pieces(model, tokens, lengths, memory);

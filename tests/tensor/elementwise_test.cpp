@@ -170,18 +170,16 @@ TEST_CASE("results are new tensors") {
   }
 }
 
-TEST_CASE("add_in_place and scale_in_place write through any view what add and scale return") {
+TEST_CASE("add_in_place writes through any view what add returns") {
   Random random(13);
   for (int round = 0; round < 100; ++round) {
     const auto [a, b] = broadcasting_shapes(random);
     const Shape shape = broadcast_shapes("test", a, b);
     Tensor whole = random_tensor(random, shape).broadcast_to(shape).clone();
     Tensor x = whole.rank() > 1 ? whole.transpose(0, -1).contiguous().transpose(0, -1) : whole;
-    const Tensor y = random_view(random, b), sum = add(x, y), scaled = scale(sum, Real(1.5));
+    const Tensor y = random_view(random, b), sum = add(x, y);
     add_in_place(x, y);
     CHECK(same_bits(x, sum));
-    scale_in_place(x, Real(1.5));
-    CHECK(same_bits(x, scaled));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/tools/shuffle.hpp"
 #include "tests/support/tensors.hpp"
 
 namespace segue::tensor_reduce_test {
@@ -33,7 +34,7 @@ Tensor plain_reduce(const Tensor& x, const Axes& axes, Real start, const Fold& f
 Axes random_axes(Random& random, int rank) {
   std::vector<Index> order;
   for (Index axis = 0; axis < rank; ++axis) order.push_back(axis);
-  random.shuffle(order);
+  shuffle(order, random);
   Axes axes;
   for (Index i = random.below(rank + 1); i > 0; --i) {
     const auto axis = static_cast<int>(order[static_cast<std::size_t>(i - 1)]);
@@ -74,7 +75,7 @@ TEST_CASE("maxima over any axes of any view are those of one loop over all eleme
   for (int round = 0; round < 300; ++round) {
     const Tensor x = random_view(random, random_shape(random, 4));
     const Axes axes = random_axes(random, x.rank());
-    if (reduced_count(x.shape(), axes) == 0) {
+    if (x.size() == 0 && kept_shape(x.shape(), axes).size() > 0) {
       CHECK_THROWS_AS(max(x, axes), ShapeError);
       continue;
     }
@@ -112,6 +113,7 @@ TEST_CASE("an empty sum is 0, an empty maximum a shape error that names the shap
   CHECK(sum(x, {0}, true).shape() == Shape{1, 0});
   CHECK(sum(x, {0, 1}, true).shape() == Shape{1, 1});
   CHECK(max(x, {0}).shape() == Shape{0});
+  CHECK(max(Tensor::zeros({0, 0}), {0}).shape() == Shape{0});
   CHECK(holds(message_of<ShapeError>([&] { max(x, {1}); }), "[2, 0]"));
 }
 
@@ -121,7 +123,6 @@ TEST_CASE("a tensor of rank 0 is reduced over its axes 0 and -1, others are rang
     CHECK(sum(x, axes).item() == 4);
     CHECK(max(x, axes).item() == 4);
     CHECK(sum(x, axes, true).shape() == Shape{});
-    CHECK(reduced_count({}, axes) == 1);
   }
   CHECK_THROWS_AS(sum(x, {1}), RangeError);
   CHECK_THROWS_AS(max(x, {-2}), RangeError);
@@ -133,7 +134,6 @@ TEST_CASE("axes outside the rank, or named twice, are range errors at the caller
   message_of<RangeError>([&] { sum(x, {1, -1}); });
   message_of<RangeError>([&] { max(x, {-3}); });
   message_of<RangeError>([&] { kept_shape(x.shape(), {5}); });
-  message_of<RangeError>([&] { reduced_count(x.shape(), {5}); });
 }
 
 TEST_CASE("NaN and infinity come through reductions") {
@@ -197,11 +197,8 @@ TEST_CASE("sum_to refuses a shape that does not broadcast to that of x, and name
   CHECK_THROWS_AS(sum_to(Tensor::zeros({2, 1}), {2, 3}), ShapeError);
 }
 
-TEST_CASE("kept_shape, reduced_count and all_axes describe a reduction") {
+TEST_CASE("kept_shape and all_axes describe a reduction") {
   CHECK(kept_shape({2, 3, 4}, {0, -1}) == Shape{1, 3, 1});
-  CHECK(reduced_count({2, 3, 4}, {0, -1}) == 8);
-  CHECK(reduced_count({2, 3, 4}, {}) == 1);
-  CHECK(reduced_count({2, 0}, {1}) == 0);
   CHECK(all_axes(Tensor::zeros({2, 3, 4})) == Axes{0, 1, 2});
   CHECK(all_axes(Tensor::scalar(1)).empty());
 }

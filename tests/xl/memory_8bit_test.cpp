@@ -29,14 +29,14 @@ Memory memory_of(const std::vector<Real>& numbers) {
 
 // Every number of the memory within half a step of its state.
 void check_within_half_a_step(const Memory& memory) {
-  const ByteMemory bytes = compress(memory);
-  const Memory back = expand(bytes);
+  const EightBitMemory coded = compress(memory);
+  const Memory back = expand(coded);
   for (std::size_t n = 0; n < memory.layers.size(); ++n) {
     const Tensor x = memory.layers[n].value(), y = back.layers[n].value();
     REQUIRE(y.shape() == x.shape());
     for_each_position(x.shape(), [&](const Position& p) {
       const auto state = static_cast<std::size_t>(p[0] * x.dim(1) + p[1]);
-      const double step = static_cast<double>(bytes.layers[n].steps[state]);
+      const double step = static_cast<double>(coded.layers[n].steps[state]);
       const double error = std::abs(static_cast<double>(element(x, p)) - static_cast<double>(element(y, p)));
       CHECK(error <= step * (sizeof(Real) == 8 ? 0.5 + 1e-12 : 0.5 + 1e-5));
     });
@@ -58,11 +58,11 @@ TEST_CASE("No number is off by more than half a step of its state, whatever its 
 }
 
 TEST_CASE("The largest number of a state and its negative are met, and codes are spread evenly between") {
-  const ByteMemory bytes =
+  const EightBitMemory coded =
       compress(memory_of({127, -127, 1, -1, 254, 3, -3, Real(2.9), 0, Real(0.49), Real(0.51), 127}));
-  CHECK(bytes.layers[0].steps == std::vector<float>{1, 2, 1});
-  CHECK(bytes.layers[0].codes == std::vector<std::int8_t>{127, -127, 1, -1, 127, 2, -2, 1, 0, 0, 1, 127});
-  const std::vector<Real> back = expand(bytes).layers[0].value().to_vector();
+  CHECK(coded.layers[0].steps == std::vector<float>{1, 2, 1});
+  CHECK(coded.layers[0].codes == std::vector<std::int8_t>{127, -127, 1, -1, 127, 2, -2, 1, 0, 0, 1, 127});
+  const std::vector<Real> back = expand(coded).layers[0].value().to_vector();
   CHECK(back == std::vector<Real>{127, -127, 1, -1, 254, 4, -4, 2, 0, 0, 1, 127});
 }
 
@@ -131,8 +131,8 @@ TEST_CASE("A state that is not finite is an error that names it, before anything
 }
 
 TEST_CASE("Codes that do not fit their shape are an error") {
-  const ByteMemory good = compress(random_memory(tiny_config(), 3, 5, 5));
-  ByteMemory bad = good;
+  const EightBitMemory good = compress(random_memory(tiny_config(), 3, 5, 5));
+  EightBitMemory bad = good;
   bad.layers[1].codes.pop_back();
   CHECK(holds(message_of<ShapeError>([&] { expand(bad); }), "59 codes and 15 steps for states [3, 5, 4]"));
   bad = good;
@@ -145,7 +145,7 @@ TEST_CASE("Codes that do not fit their shape are an error") {
 
 TEST_CASE("A model with a memory of 8 bits hands on what comes back from the codes, and predicts nearly the same") {
   TransformerXL model = random_model(tiny_config());
-  const ByteMemoryModel coded(model);
+  const EightBitMemoryModel coded(model);
   const Memory memory = random_memory(model.config, 2, 5, 5);
   const Tokens tokens = random_tokens(2, 4, 7);
   const Output a = model(tokens, memory, Mode::evaluate()), b = coded(tokens, memory, Mode::evaluate());
@@ -161,7 +161,7 @@ TEST_CASE("A model with a memory of 8 bits hands on what comes back from the cod
 
 TEST_CASE("A model with a memory of 8 bits trains the weights of the model it stands for") {
   TransformerXL model = random_model(tiny_config());
-  ByteMemoryModel coded(model);
+  EightBitMemoryModel coded(model);
   const std::vector<Tensor> before = parameter_values(model);
   Adam optimizer(parameters(coded));
   TrainingState state = {0, empty_memory(model.config, 2, 5), Random(1)};
@@ -182,7 +182,7 @@ TEST_CASE("Where the gradient is to run on through the memory, a memory of codes
   Config config = tiny_config();
   config.stop_memory_gradient = false;
   TransformerXL model = random_model(config);
-  CHECK(holds(message_of<ValueError>([&] { ByteMemoryModel{model}; }), "codes pass no gradient"));
+  CHECK(holds(message_of<ValueError>([&] { EightBitMemoryModel{model}; }), "codes pass no gradient"));
 }
 
 }  // namespace segue::xl_memory_8bit_test

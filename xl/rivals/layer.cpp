@@ -41,19 +41,18 @@ RivalAttention::RivalAttention(const Config& c, const Encoding& encoding, Random
       w_o(random_matrix(c.heads * c.head_width, c.width, random, "w_o")) {}
 
 Variable RivalAttention::scores(const Variable& h, const Variable& context, const Positions& positions) const {
-  const Variable q = heads_apart(matmul(h, w_q), heads);          // [B, H, T, Dh]
-  const Variable k = heads_apart(matmul(context, w_k_E), heads);  // [B, H, K, Dh]
+  const Variable q = split_heads(matmul(h, w_q), heads);          // [B, H, T, Dh]
+  const Variable k = split_heads(matmul(context, w_k_E), heads);  // [B, H, K, Dh]
   return scale(scheme->scores(q, k, positions), 1 / std::sqrt(static_cast<Real>(q.dim(-1))));
 }
 
 Variable RivalAttention::operator()(const Variable& h, const Variable& context, const Positions& positions,
                                     const Mode& mode) const {
-  const Variable values = heads_apart(matmul(context, w_v), heads);  // [B, H, K, Dh]
+  const Variable values = split_heads(matmul(context, w_v), heads);  // [B, H, K, Dh]
   const Variable visible =
       masked_fill(scores(h, context, positions), positions.hidden, -std::numeric_limits<Real>::infinity());
-  const Variable weights = mode.dropout(softmax(visible), dropout);                          // [B, H, T, K]
-  const Variable read = transpose(scheme->read(weights, values, positions), 1, 2);           // [B, T, H, Dh]
-  return matmul(reshape(read, {read.dim(0), read.dim(1), read.dim(2) * read.dim(3)}), w_o);  // [B, T, D]
+  const Variable weights = mode.dropout(softmax(visible), dropout);          // [B, H, T, K]
+  return matmul(join_heads(scheme->read(weights, values, positions)), w_o);  // [B, T, D]
 }
 
 void RivalAttention::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

@@ -15,11 +15,4 @@ Variable PositionScheme::read(const Variable& weights, const Variable& values, c
 
 void PositionScheme::visit_parameters(const std::string&, const ParameterVisitor&) {}
 
-Variable heads_apart(const Variable& x, Index H) {
-  Shape shape = x.shape();
-  shape[shape.rank() - 1] = H;
-  shape.push_back(x.dim(-1) / H);
-  return transpose(reshape(x, shape), -2, -3);
-}
-
 }  // namespace segue

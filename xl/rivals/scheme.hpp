@@ -18,7 +18,4 @@ struct PositionScheme {
   virtual void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 };
 
-/// [.., L, H Dh] -> [.., H, L, Dh], a view.
-Variable heads_apart(const Variable& x, Index H);
-
 }  // namespace segue

@@ -44,47 +44,47 @@ void encode_state(const Real* x, Index D, float step, std::int8_t* codes) {
 
 }  // namespace
 
-ByteMemory compress(const Memory& memory, Where where) {
+EightBitMemory compress(const Memory& memory, Where where) {
   check_shapes(memory, where);
-  ByteMemory bytes;
-  if (!memory.layers.empty()) bytes.shape = memory.layers[0].shape();
-  bytes.limit = memory.limit;
-  bytes.tokens_read = memory.tokens_read;
-  const Index M = bytes.shape[1], D = bytes.shape[2], states = bytes.shape[0] * M;
+  EightBitMemory coded;
+  if (!memory.layers.empty()) coded.shape = memory.layers[0].shape();
+  coded.limit = memory.limit;
+  coded.tokens_read = memory.tokens_read;
+  const Index M = coded.shape[1], D = coded.shape[2], states = coded.shape[0] * M;
   for (const Variable& layer : memory.layers) {
     const Tensor all = layer.value().contiguous();  // [B, M, D]
-    ByteMemory::Layer coded;
-    coded.codes.resize(static_cast<std::size_t>(states * D));
+    EightBitMemory::Layer out;
+    out.codes.resize(static_cast<std::size_t>(states * D));
     for (Index state = 0; state < states; ++state) {
       const Real* x = all.data() + state * D;
       const float step = step_between_codes(x, D);
       if (!std::isfinite(step)) {
-        fail<ValueError>(where, "8-bit memory: layer {}, row {}, position {} holds {}", bytes.layers.size(), state / M,
+        fail<ValueError>(where, "8-bit memory: layer {}, row {}, position {} holds {}", coded.layers.size(), state / M,
                          state % M, std::isnan(step) ? "a NaN" : "an infinity, or a number too large for a step");
       }
-      encode_state(x, D, step, coded.codes.data() + state * D);
-      coded.steps.push_back(step);
+      encode_state(x, D, step, out.codes.data() + state * D);
+      out.steps.push_back(step);
     }
-    bytes.layers.push_back(std::move(coded));
+    coded.layers.push_back(std::move(out));
   }
-  return bytes;
+  return coded;
 }
 
-Memory expand(const ByteMemory& bytes, Where where) {
-  const Index rows = static_cast<Index>(bytes.tokens_read.size());
-  if (bytes.shape.rank() != 3 || bytes.shape[0] != rows) {
-    fail<ShapeError>(where, "8-bit memory: {} for {} rows, expected [B, M, D]", bytes.shape, rows);
+Memory expand(const EightBitMemory& coded, Where where) {
+  const Index rows = static_cast<Index>(coded.tokens_read.size());
+  if (coded.shape.rank() != 3 || coded.shape[0] != rows) {
+    fail<ShapeError>(where, "8-bit memory: {} for {} rows, expected [B, M, D]", coded.shape, rows);
   }
-  const Index D = bytes.shape[2], states = bytes.shape[0] * bytes.shape[1];
+  const Index D = coded.shape[2], states = coded.shape[0] * coded.shape[1];
   Memory memory;
-  memory.limit = bytes.limit;
-  memory.tokens_read = bytes.tokens_read;
-  for (const ByteMemory::Layer& layer : bytes.layers) {
+  memory.limit = coded.limit;
+  memory.tokens_read = coded.tokens_read;
+  for (const EightBitMemory::Layer& layer : coded.layers) {
     if (static_cast<Index>(layer.codes.size()) != states * D || static_cast<Index>(layer.steps.size()) != states) {
       fail<ShapeError>(where, "8-bit memory: {} codes and {} steps for states {}", layer.codes.size(),
-                       layer.steps.size(), bytes.shape);
+                       layer.steps.size(), coded.shape);
     }
-    Tensor all = Tensor::uninitialized(bytes.shape);
+    Tensor all = Tensor::uninitialized(coded.shape);
     Real* x = all.data_in_place();
     for (Index state = 0; state < states; ++state) {
       const double step = static_cast<double>(layer.steps[static_cast<std::size_t>(state)]);
@@ -102,23 +102,25 @@ Index state_bytes(const Memory& memory) {
   return total;
 }
 
-Index state_bytes(const ByteMemory& bytes) {
+Index state_bytes(const EightBitMemory& coded) {
   std::size_t total = 0;
-  for (const ByteMemory::Layer& layer : bytes.layers) total += layer.codes.size() + layer.steps.size() * sizeof(float);
+  for (const EightBitMemory::Layer& layer : coded.layers)
+    total += layer.codes.size() + layer.steps.size() * sizeof(float);
   return static_cast<Index>(total);
 }
 
-ByteMemoryModel::ByteMemoryModel(LanguageModel& m, Where where) : LanguageModel(m.config, where), model(m) {
+EightBitMemoryModel::EightBitMemoryModel(LanguageModel& m, Where where) : LanguageModel(m.config, where), model(m) {
   if (!config.stop_memory_gradient) fail<ValueError>(where, "8-bit memory: codes pass no gradient on, but it is asked");
 }
 
-Output ByteMemoryModel::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode, Where where) const {
+Output EightBitMemoryModel::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                                       Where where) const {
   Output output = model(tokens, memory, mode, where);
   output.memory = expand(compress(output.memory, where), where);
   return output;
 }
 
-void ByteMemoryModel::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
+void EightBitMemoryModel::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
   model.visit_parameters(prefix, visit);
 }
 

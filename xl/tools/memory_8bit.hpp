@@ -1,4 +1,4 @@
-// The memory in a quarter of the bytes: each number a code of 8 bits, and one scale for each state vector.
+// The memory in a quarter of the bytes: each number a code of 8 bits, and one step for each state.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace segue {
 
 /// What compress makes of a Memory. Number d of a state is code[d] times the step of that state.
-struct ByteMemory {
+struct EightBitMemory {
   struct Layer {
     std::vector<std::int8_t> codes;  // [B, M, D] in row-major order, -127 .. 127
     std::vector<float> steps;        // [B, M]: the largest magnitude of a state / 127, and 0 for one of zeros
@@ -23,19 +23,19 @@ struct ByteMemory {
 /// Rounds every number to the nearest of the 255 codes of its state, so the error is at most half a step. The numbers
 /// alone are kept: what led to them is not. Throws ValueError for a state that is not finite or whose step is beyond
 /// float, naming it; ShapeError.
-ByteMemory compress(const Memory& memory, Where where = Where::current());
+EightBitMemory compress(const Memory& memory, Where where = Where::current());
 
 /// Throws ShapeError unless there is a code for every number and a step for every state.
-Memory expand(const ByteMemory& bytes, Where where = Where::current());
+Memory expand(const EightBitMemory& coded, Where where = Where::current());
 
 /// Bytes that the states of all layers take: N B M D sizeof(Real), and N B M (D + 4).
 Index state_bytes(const Memory& memory);
-Index state_bytes(const ByteMemory& bytes);
+Index state_bytes(const EightBitMemory& coded);
 
 /// A model that finds its memory as it comes back from 8 bits: whoever trains or evaluates it sees what that costs.
-struct ByteMemoryModel : LanguageModel {
+struct EightBitMemoryModel : LanguageModel {
   /// Keeps a reference to `model`. Throws ValueError without the stop-gradient, since codes pass no gradient.
-  explicit ByteMemoryModel(LanguageModel& model, Where where = Where::current());
+  explicit EightBitMemoryModel(LanguageModel& model, Where where = Where::current());
 
   Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
                     Where where = Where::current()) const override;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <span>
 #include <utility>
 
+#include "nn/tools/replace_file.hpp"
 #include "tensor/fail.hpp"
 
 namespace segue {
@@ -91,16 +93,9 @@ std::string decode(const Vocabulary& vocabulary, const std::vector<Index>& token
 }
 
 void save_vocabulary(const std::filesystem::path& path, const Vocabulary& vocabulary, Where where) {
-  const std::filesystem::path part = path.string() + ".tmp";
-  std::ofstream file(part, std::ios::binary);
-  for (const std::string& word : vocabulary.words) file << word << '\n';
-  file.close();
-  std::error_code error;
-  if (file.good()) std::filesystem::rename(part, path, error);
-  if (file.good() && !error) return;
-  std::error_code ignored;
-  std::filesystem::remove(part, ignored);
-  fail<FileError>(where, "cannot write the vocabulary {}", path.string());
+  std::string text;
+  for (const std::string& word : vocabulary.words) text += word + '\n';
+  replace_file(path, std::as_bytes(std::span(text)), where);
 }
 
 Vocabulary load_vocabulary(const std::filesystem::path& path, Where where) {

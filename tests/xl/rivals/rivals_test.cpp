@@ -124,9 +124,9 @@ TEST_CASE("Any cut gives the logits of one long pass, but for sinusoids that res
       CAPTURE(encoding_name(encoding));
       const RivalTransformer model = random_rival(config, encoding);
       const Tokens tokens = random_tokens(B, L, 7);
-      const Tensor whole = rival_logits(model, tokens, {L}, L);
+      const Tensor whole = logits_in_pieces(model, tokens, {L}, L);
       for (const std::vector<Index>& cut : {std::vector<Index>{4, 7}, {1, 1, 5, 4}, {10, 1}}) {
-        const Tensor logits = rival_logits(model, tokens, cut, L);
+        const Tensor logits = logits_in_pieces(model, tokens, cut, L);
         if (encoding.scheme == Scheme::sinusoids_restarting) {
           CHECK(differ(logits, whole));
         } else {
@@ -142,10 +142,10 @@ TEST_CASE("Moving a text along the axis changes nothing, but for absolute positi
     CAPTURE(encoding_name(encoding));
     const RivalTransformer model = random_rival(tiny_config(), encoding);
     const Tokens tokens = random_tokens(B, L, 7);
-    const Tensor at_start = rival_logits(model, tokens, {6, 5}, 5);
+    const Tensor at_start = logits_in_pieces(model, tokens, {6, 5}, 5);
     Memory later = empty_memory(model.config, B, 5);
     later.tokens_read = {9, 9, 9};
-    const Tensor moved = rival_logits(model, tokens, {6, 5}, later);
+    const Tensor moved = logits_in_pieces(model, tokens, {6, 5}, later);
     if (is_absolute(encoding)) {
       CHECK(differ(moved, at_start));
     } else {
@@ -159,11 +159,11 @@ TEST_CASE("A later token never changes an earlier logit of any rival, nor a row 
     CAPTURE(encoding_name(encoding));
     const RivalTransformer model = random_rival(tiny_config(), encoding);
     const Tokens tokens = random_tokens(B, L, 7);
-    const Tensor before = rival_logits(model, tokens, {4, 7}, 5);
+    const Tensor before = logits_in_pieces(model, tokens, {4, 7}, 5);
     for (Index t = 0; t < L; ++t) {
       Tokens changed = tokens;
       changed[L + t] = (changed[L + t] + 1) % 7;  // row 1
-      const Tensor after = rival_logits(model, changed, {4, 7}, 5);
+      const Tensor after = logits_in_pieces(model, changed, {4, 7}, 5);
       CHECK(same_bits(after.narrow(1, 0, t), before.narrow(1, 0, t)));
       CHECK_FALSE(same_bits(after.narrow(1, t, 1), before.narrow(1, t, 1)));
       for (const Index row : {0, 2}) CHECK(same_bits(after.narrow(0, row, 1), before.narrow(0, row, 1)));
@@ -178,9 +178,10 @@ TEST_CASE("A row of any rival after a reset gives the logits of that row alone")
       const RivalTransformer model = random_rival(config, encoding);
       const Tokens tokens = random_tokens(B, L, 7);
       Memory memory = reset_rows(random_memory(config, B, 5, 6), {0, 2});
-      const Tensor together = rival_logits(model, tokens, {3, 2, 4, 2}, memory);
+      const Tensor together = logits_in_pieces(model, tokens, {3, 2, 4, 2}, memory);
       for (const Index row : {0, 2}) {
-        check_close(together.narrow(0, row, 1), rival_logits(model, row_of(tokens, row), {3, 2, 4, 2}, 6), rounding);
+        check_close(together.narrow(0, row, 1), logits_in_pieces(model, row_of(tokens, row), {3, 2, 4, 2}, 6),
+                    rounding);
       }
     }
   }
@@ -193,11 +194,11 @@ TEST_CASE("One token at a time, without memory, and no token at all are ordinary
     const Tokens tokens = random_tokens(B, L, 7);
     const std::vector<Index> ones(static_cast<std::size_t>(L), 1);
     if (encoding.scheme != Scheme::sinusoids_restarting) {
-      check_close(rival_logits(model, tokens, ones, L), rival_logits(model, tokens, {L}, L), rounding);
+      check_close(logits_in_pieces(model, tokens, ones, L), logits_in_pieces(model, tokens, {L}, L), rounding);
     }
-    const Tensor alone = rival_logits(model, tokens, {4, 4, 3}, 0);
+    const Tensor alone = logits_in_pieces(model, tokens, {4, 4, 3}, 0);
     CHECK(alone.shape() == Shape{B, L, 7});
-    CHECK(same_bits(alone.narrow(1, 0, 4), rival_logits(model, columns(tokens, 0, 4), {4}, 0)));
+    CHECK(same_bits(alone.narrow(1, 0, 4), logits_in_pieces(model, columns(tokens, 0, 4), {4}, 0)));
     const Memory memory = random_memory(model.config, 2, 3, 5);
     const Output output = model(Tokens({2, 0}), memory, Mode::evaluate());
     CHECK(output.logits.shape() == Shape{2, 0, 7});
@@ -230,12 +231,12 @@ TEST_CASE("A learned table of positions that is read beyond its end is an error 
   encoding.rows = 6;
   const RivalTransformer strict = random_rival(tiny_config(), encoding);
   const Tokens tokens = random_tokens(1, 10, 7);
-  CHECK(rival_logits(strict, tokens, {6}, 5).dim(1) == 10 - 4);
-  CHECK(holds(thrown_by<RangeError>([&] { rival_logits(strict, tokens, {4, 3}, 5); }), "position 6"));
+  CHECK(logits_in_pieces(strict, tokens, {6}, 5).dim(1) == 10 - 4);
+  CHECK(holds(thrown_by<RangeError>([&] { logits_in_pieces(strict, tokens, {4, 3}, 5); }), "position 6"));
   encoding.clamp = true;
   const RivalTransformer clamped = random_rival(tiny_config(), encoding);
-  CHECK(same_bits(rival_logits(clamped, tokens, {6}, 5), rival_logits(strict, tokens, {6}, 5)));
-  CHECK(rival_logits(clamped, tokens, {4, 3, 3}, 5).dim(1) == 10);
+  CHECK(same_bits(logits_in_pieces(clamped, tokens, {6}, 5), logits_in_pieces(strict, tokens, {6}, 5)));
+  CHECK(logits_in_pieces(clamped, tokens, {4, 3, 3}, 5).dim(1) == 10);
 }
 
 TEST_CASE("Distances beyond the tables of any size above the longest distance change nothing") {
@@ -258,7 +259,7 @@ TEST_CASE("Distances beyond the tables of any size above the longest distance ch
       }
       to[i].variable.set_value(value);
     }
-    check_close(rival_logits(clipped, tokens, {6, 5}, L), rival_logits(full, tokens, {6, 5}, L), rounding);
+    check_close(logits_in_pieces(clipped, tokens, {6, 5}, L), logits_in_pieces(full, tokens, {6, 5}, L), rounding);
   }
 }
 
