@@ -119,7 +119,7 @@ void show_comparison(const Settings& s, const std::vector<Result>& results) {
   Chart chart;
   chart.title = "Position encodings, on two tasks";
   chart.description = "Each encoding as a point: its loss on the periodic copy and its bits per byte on a text.";
-  chart.x = {"loss on the periodic copy", "nats"};
+  chart.x = {"loss on the periodic copy", "nats", true};
   chart.y = {"text, bits per byte"};
   Table table({"encoding", "weights", "copy_nats", "copy_beyond_nats", "text_bits_per_byte"});
   for (const Result& r : results) {

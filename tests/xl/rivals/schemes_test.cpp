@@ -179,11 +179,12 @@ TEST_CASE("Transformer-XL with any of its terms is the sum of those, and no othe
 }
 
 TEST_CASE("Weights by distance put each weight where its distance stands, and 0 where there is no key") {
-  for (const auto& [T, M] : lengths) {
-    const Inputs in(T, M);
+  for (const auto& length : lengths) {
+    const Index M = length.second;
+    const Inputs in(length.first, M);
     const Tensor z = weights_by_distance(Variable(in.weights)).value();
     REQUIRE(z.shape() == in.weights.shape());
-    for_each_position(z.shape(), [&, M = M](const Position& p) {
+    for_each_position(z.shape(), [&](const Position& p) {
       const Index distance = in.K - 1 - p[3], j = (M + p[2]) - distance;
       CHECK(z.at({p[0], p[1], p[2], p[3]}) == (j >= 0 ? in.weights.at({p[0], p[1], p[2], j}) : 0));
     });
