@@ -15,7 +15,7 @@ using namespace segue;
 namespace {
 
 struct Settings {
-  std::string checkpoint = "out/train_text.safetensors", prompt = "The memory ";
+  std::string checkpoint = "out/train_text.safetensors", prompt = "The memory ", stop = "";
   Index length = 400, memory_length = -1, top_k = 0, seed = 1, threads = 1;
   double temperature = 0.7, top_p = 1;
 };
@@ -32,9 +32,13 @@ void tell(const Settings& s) {
   generator.read(to_bytes(s.prompt));
   fmt::print("{}", s.prompt);
   PrintableText text;
+  std::string written;
   for (Index i = 0; i < s.length && !interrupted(); ++i) {
-    fmt::print("{}", text.next(generator.next(sampling, random)));
+    const Index byte = generator.next(sampling, random);
+    written += static_cast<char>(byte);
+    fmt::print("{}", text.next(byte));
     if (std::fflush(stdout) != 0) throw FileError("cannot write to stdout");
+    if (!s.stop.empty() && written.ends_with(s.stop)) break;
   }
   fmt::print("\n");
 }
@@ -47,6 +51,7 @@ int main(int argc, char** argv) {
   arguments.add("checkpoint", s.checkpoint, "the model's file");
   arguments.add("prompt", s.prompt, "the text to continue, at least one byte");
   arguments.add("length", s.length, "bytes to write", 0);
+  arguments.add("stop", s.stop, "end once this was written, such as stop=.; empty for never");
   arguments.add("memory_length", s.memory_length, "memory M in bytes; -1 is that of the training", -1, 65536);
   arguments.add("temperature", s.temperature, "0 takes the likeliest byte, 1 draws as the model predicts", 0.0, 1e6);
   arguments.add("top_k", s.top_k, "draw from the k likeliest bytes only; 0 is off", 0);

@@ -35,7 +35,11 @@ Memory reset_rows(const Memory& memory, const std::vector<Index>& rows, Where wh
     hidden.set_in_place({row, 0, 0}, 1);
   }
   if (!rows.empty()) {
-    for (Variable& layer : fresh.layers) layer = masked_fill(layer, hidden, 0, where);
+    const Shape none = {memory.batch(), 0, memory.layers[0].dim(2)};
+    const bool empty = std::ranges::max(fresh.tokens_read) == 0;
+    for (Variable& layer : fresh.layers) {
+      layer = empty ? Variable(Tensor::zeros(none)) : masked_fill(layer, hidden, 0, where);
+    }
   }
   return fresh;
 }

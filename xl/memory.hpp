@@ -30,7 +30,8 @@ Memory empty_memory(const Config& config, Index B, Index limit, Where where = Wh
 Variable update_memory(const Variable& old, const Variable& hidden, Index limit, bool stop = true,
                        Where where = Where::current());
 
-/// The memory with everything in the named rows hidden and set to zero: those rows begin anew. Throws RangeError.
+/// The memory with everything in the named rows hidden and set to zero: those rows begin anew. When all do, it is
+/// empty, and nothing of what was before stays alive. Throws RangeError.
 Memory reset_rows(const Memory& memory, const std::vector<Index>& rows, Where where = Where::current());
 
 }  // namespace segue

@@ -33,7 +33,8 @@ struct Reference {
 
 struct AxisTitle {
   std::string title;
-  std::string unit = "";  // "nats"; empty for a pure number
+  std::string unit = "";     // "nats"; empty for a pure number
+  bool logarithmic = false;  // 0 has a tick of its own below all others; what is below 0 is a gap
 };
 
 struct Chart {

@@ -13,28 +13,7 @@ namespace segue {
 
 namespace {
 
-constexpr double largest = 1e300;  // so that high - low is finite
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// The least of 1, 2, 5, 10 times a power of ten that is not below `step`.
-double nice_step(double step) {
-  const double power = std::pow(10.0, std::floor(std::log10(step)));
-  for (double factor : {1.0, 2.0, 5.0}) {
-    if (step <= factor * power * (1 + 1e-9)) return factor * power;
-  }
-  return 10 * power;
-}
-
-// With the digits it takes to tell ticks `step` apart.
-std::string tick_label(double tick, double step, double size) {
-  if (tick == 0) return "0";
-  const int step_digit = static_cast<int>(std::floor(std::log10(step) + 1e-9));
-  const int first_digit = static_cast<int>(std::floor(std::log10(size) + 1e-9));
-  const std::string label = size >= 1e6 || step_digit < -5
-                                ? fmt::format("{:.{}e}", tick, std::max(0, first_digit - step_digit))
-                                : fmt::format("{:.{}f}", tick, std::max(0, -step_digit));
-  return label[0] == '-' ? "−" + label.substr(1) : label;
-}
 
 struct Range {
   double low = infinity, high = -infinity;
@@ -45,33 +24,36 @@ struct Range {
   }
 };
 
+// All x values, or all y values, of series and references.
+std::vector<double*> values_on_axis(Chart& chart, bool is_x) {
+  std::vector<double*> values;
+  for (Series& series : chart.series) {
+    for (double& value : is_x ? series.x : series.y) values.push_back(&value);
+  }
+  for (Reference& reference : chart.references) {
+    if (reference.vertical == is_x) values.push_back(&reference.value);
+  }
+  return values;
+}
+
+// Puts logarithms in the place of values and returns their axis. 0, which has none, goes one tick below all others.
+AxisScale take_logarithms(const std::vector<double*>& values, int most_ticks, double least_step, bool widen) {
+  Range range;
+  for (const double* value : values) range.include(std::log10(*value));  // below 0 not a number, and so a gap
+  AxisScale scale = make_logarithmic_scale(range.low, range.high, most_ticks, least_step, widen);
+  const double zero = scale.low - (scale.ticks.size() > 1 ? scale.ticks[1] - scale.ticks[0] : 1);
+  if (std::any_of(values.begin(), values.end(), [](const double* value) { return *value == 0; })) {
+    scale.low = zero;
+    scale.ticks.insert(scale.ticks.begin(), zero);
+    scale.labels.insert(scale.labels.begin(), "0");
+  }
+  for (double* value : values) *value = *value == 0 ? zero : std::log10(*value);
+  return scale;
+}
+
 std::size_t marker_stride(const Series& series) { return series.x.size() <= 32 ? 1 : series.x.size() / 12; }
 
 }  // namespace
-
-bool is_drawable(double value) { return std::abs(value) <= largest; }
-
-AxisScale make_scale(double low, double high, int most_ticks, double least_step, bool widen) {
-  AxisScale scale;
-  if (low <= high) scale.low = low, scale.high = high;
-  double size = std::max(std::abs(scale.low), std::abs(scale.high));
-  if (scale.high - scale.low <= std::max(1e-9 * size, 1 / largest)) {
-    const double room = size > 1e-290 ? 0.1 * size : 1;
-    scale.low -= room, scale.high += room;
-  }
-  const double step = std::max(least_step, nice_step((scale.high - scale.low) / most_ticks));
-  if (widen) {
-    scale.low = std::floor(scale.low / step + 1e-9) * step;
-    scale.high = std::ceil(scale.high / step - 1e-9) * step;
-  }
-  size = std::max(std::abs(scale.low), std::abs(scale.high));
-  const double first = std::ceil(scale.low / step - 1e-9), last = std::floor(scale.high / step + 1e-9);
-  for (double number = first; number <= last; ++number) {
-    scale.ticks.push_back(number * step);
-    scale.labels.push_back(tick_label(number * step, step, size));
-  }
-  return scale;
-}
 
 std::size_t Layout::name_number(const Series& series) const {
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), series.name) - names.begin());
@@ -79,6 +61,7 @@ std::size_t Layout::name_number(const Series& series) const {
 
 Layout lay_out(const Chart& chart, int x_ticks, int y_ticks, Where where) {
   Layout layout;
+  layout.chart = chart;
   Range x, y;
   bool whole = true;  // no ticks between whole numbers when x counts something
   for (const Series& series : chart.series) {
@@ -99,8 +82,11 @@ Layout lay_out(const Chart& chart, int x_ticks, int y_ticks, Where where) {
     (series.kind == Kind::measured ? layout.has_measured : layout.has_theory) = true;
   }
   for (const Reference& reference : chart.references) (reference.vertical ? x : y).include(reference.value);
-  layout.x = make_scale(x.low, x.high, x_ticks, whole ? 1 : 0, false);
-  layout.y = make_scale(y.low, y.high, y_ticks, 0, true);
+  const double least = whole ? 1 : 0;
+  layout.x = chart.x.logarithmic ? take_logarithms(values_on_axis(layout.chart, true), x_ticks, least, false)
+                                 : make_scale(x.low, x.high, x_ticks, least, false);
+  layout.y = chart.y.logarithmic ? take_logarithms(values_on_axis(layout.chart, false), y_ticks, 0, true)
+                                 : make_scale(y.low, y.high, y_ticks, 0, true);
   return layout;
 }
 

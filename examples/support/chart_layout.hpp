@@ -1,31 +1,17 @@
-// What the terminal and the SVG share: which values the axes span, where their ticks are, and what is drawn where
-// several series lie on one another. For the chart_*.cpp files.
+// What the terminal and the SVG share: what is drawn on which axes, and whose turn it is where several series lie on
+// one another. For the chart_*.cpp files.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "examples/support/chart.hpp"
+#include "examples/support/chart_scale.hpp"
 
 namespace segue {
 
-/// One axis.
-struct AxisScale {
-  double low = 0, high = 1;
-  std::vector<double> ticks;
-  std::vector<std::string> labels;
-  /// Where on the axis: 0 at low, 1 at high.
-  double at(double value) const { return (value - low) / (high - low); }
-};
-
-/// About `most_ticks` ticks at multiples of 1, 2 or 5 times a power of ten, at least `least_step` apart. `widen` moves
-/// both ends out to a tick. An empty range (low > high) becomes 0 .. 1, and one of a single value gets room around it.
-AxisScale make_scale(double low, double high, int most_ticks, double least_step, bool widen);
-
-/// False for NaN, infinity, and what is too large to compute with: gaps.
-bool is_drawable(double value);
-
 struct Layout {
+  Chart chart;  // with logarithms in the place of values where an axis is logarithmic
   AxisScale x, y;
   std::vector<std::string> names;  // each once, in order; their places number the colours and markers
   std::vector<bool> measured;      // whether a series of that name is

@@ -210,8 +210,9 @@ double widest(const std::vector<std::string>& labels) {
 
 }  // namespace
 
-std::string to_svg(const Chart& chart, Where where) {
-  const Layout layout = lay_out(chart, 10, 6, where);
+std::string to_svg(const Chart& original, Where where) {
+  const Layout layout = lay_out(original, 10, 6, where);
+  const Chart& chart = layout.chart;
   Svg svg;
   double top = draw_legend(svg, layout, svg.title(chart.title)) + 8;
   double right = margin;

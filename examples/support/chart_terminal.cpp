@@ -154,9 +154,10 @@ std::string x_axis(const Chart& chart, const AxisScale& x, int indent, int width
 
 }  // namespace
 
-std::string to_text(const Chart& chart, bool color, int width, Where where) {
+std::string to_text(const Chart& original, bool color, int width, Where where) {
   width = std::clamp(width, 40, 100);
-  const Layout layout = lay_out(chart, std::max(2, width / 10), 6, where);
+  const Layout layout = lay_out(original, std::max(2, width / 10), 6, where);
+  const Chart& chart = layout.chart;
   const int label_width = widest(layout.y.labels), indent = label_width + 2, plot_width = width - indent - 2;
   Canvas canvas(plot_width);
   draw_references(canvas, chart, layout, plot_width);

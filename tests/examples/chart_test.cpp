@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "examples/support/chart_layout.hpp"
+#include "examples/support/chart_scale.hpp"
 #include "examples/support/terminal.hpp"
 
 namespace segue::examples_chart_test {
@@ -106,9 +107,12 @@ TEST_CASE("no data breaks a chart") {
   for (const Chart& chart : charts) {
     Chart referenced = chart;
     referenced.references = {{"a", 1}, {"b", not_a_number}, {"c", 0.5, true}, {"d", -inf, true}};
-    for (const Chart& drawn : {chart, referenced}) {
-      CHECK(is_well_formed(to_svg(drawn)));
-      CHECK_FALSE(contains(to_text(drawn, false), "nan"));
+    for (Chart drawn : {chart, referenced}) {
+      for (const bool logarithmic : {false, true}) {
+        drawn.x.logarithmic = drawn.y.logarithmic = logarithmic;
+        CHECK(is_well_formed(to_svg(drawn)));
+        CHECK_FALSE(contains(to_text(drawn, false), "nan"));
+      }
     }
   }
 }
@@ -188,6 +192,55 @@ TEST_CASE("ticks are round numbers inside the axis") {
       CHECK(std::adjacent_find(scale.labels.begin(), scale.labels.end()) == scale.labels.end());
     }
   }
+}
+
+TEST_CASE("ticks of a logarithmic axis are round numbers: powers of ten where it is long, more where it is short") {
+  const auto labels = [](double low, double high, bool widen = true) {
+    return make_logarithmic_scale(std::log10(low), std::log10(high), 6, 0, widen).labels;
+  };
+  using Labels = std::vector<std::string>;
+  CHECK(labels(0.002, 3) == Labels{"0.001", "0.01", "0.1", "1", "10"});
+  CHECK(labels(3e-6, 0.1) == Labels{"1e-6", "1e-5", "1e-4", "0.001", "0.01", "0.1"});
+  CHECK(labels(7, 2e5) == Labels{"1", "10", "100", "1000", "10000", "1e5", "1e6"});
+  CHECK(labels(1, 16) == Labels{"1", "2", "5", "10", "20"});
+  CHECK(labels(64, 2048, false) == Labels{"100", "200", "500", "1000", "2000"});
+  CHECK(labels(1e-30, 1) == Labels{"1e-30", "1e-25", "1e-20", "1e-15", "1e-10", "1e-5", "1"});
+  CHECK(labels(3.1, 3.9) == Labels{"3.0", "3.2", "3.4", "3.6", "3.8", "4.0"});
+  CHECK(labels(5, 5) == Labels{"1", "2", "5", "10", "20"});
+  CHECK(labels(1, 1e-9).size() > 1);  // nothing to draw
+  for (const double low : {1e-300, 1e-7, 0.3, 7.0, 1e200}) {
+    for (const double ratio : {1.0, 1.0001, 1.9, 2.6, 11.0, 3e4, 1e17, 1e99}) {
+      const AxisScale scale = make_logarithmic_scale(std::log10(low), std::log10(low * ratio), 6, 0, true);
+      CAPTURE(low);
+      CAPTURE(ratio);
+      CHECK(scale.low <= std::log10(low) + 1e-8);
+      CHECK(scale.high >= std::log10(low * ratio) - 1e-8);
+      CHECK(scale.ticks.size() >= 2);
+      CHECK(scale.ticks.size() <= 9);
+      CHECK(std::adjacent_find(scale.labels.begin(), scale.labels.end()) == scale.labels.end());
+    }
+  }
+}
+
+TEST_CASE("a logarithmic axis puts equal ratios at equal steps, 0 on a tick of its own, and has a gap below 0") {
+  Chart chart = chart_of({1, 10, 100, 1000, 10000}, {0.5, 0.05, 0, -3, 0.0005});
+  chart.x.logarithmic = chart.y.logarithmic = true;
+  chart.references = {{"wall", 10, true}};
+  const Layout layout = lay_out(chart, 10, 6, Where::current());
+  for (std::size_t i = 0; i < 5; ++i)
+    CHECK(layout.x.at(layout.chart.series[0].x[i]) == doctest::Approx(static_cast<double>(i) / 4));
+  CHECK(layout.x.at(layout.chart.references[0].value) == doctest::Approx(0.25));
+  CHECK(layout.y.labels == std::vector<std::string>{"0", "1e-4", "0.001", "0.01", "0.1", "1"});
+  CHECK(layout.y.ticks[0] == layout.y.low);
+  const Series& drawn = layout.chart.series[0];
+  CHECK(layout.y.at(drawn.y[2]) == 0);
+  CHECK_FALSE(is_point(drawn, 3));
+  CHECK(layout.y.at(drawn.y[0]) - layout.y.at(drawn.y[1]) == doctest::Approx(0.2));
+  CHECK(contains(to_text(chart, false), "    0 ┤"));
+  CHECK(contains(to_svg(chart), ">0</text>"));
+
+  chart.series[0].y[2] = 0.01;  // without a zero there is no place for it
+  CHECK(lay_out(chart, 10, 6, Where::current()).y.labels[0] == "1e-4");
 }
 
 TEST_CASE("an axis that counts has no ticks between whole numbers") {

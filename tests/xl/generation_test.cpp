@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -193,6 +194,85 @@ TEST_CASE("A generator keeps no graph") {
   const std::int64_t before = live_node_count();
   for (int n = 0; n < 20; ++n) generator.read({1, 2, 3, 4, 5});
   CHECK(live_node_count() == before);
+}
+
+TEST_CASE("Rows of any lengths, side by side, are what each is alone, whether the memory covers them or not") {
+  const std::vector<std::vector<Index>> prompts = {{1, 2, 3, 4, 5, 6, 0, 1, 2}, {3}, {5, 5, 1, 0}, {2, 4, 6, 1, 1}};
+  for (const Config& config : all_variants()) {
+    CAPTURE(to_string(config));
+    const TransformerXL model = random_model(config);
+    for (const Index memory : {Index(0), Index(3), Index(40)}) {
+      if (config.same_length && memory == 0) continue;
+      for (const Sampling& sampling : {Sampling{.temperature = 0}, Sampling{}}) {
+        std::vector<Random> random = {Random(1), Random(2), Random(3), Random(4)};
+        const auto texts = generate(model, prompts, {sampling, 12, -1, memory}, random);
+        REQUIRE(texts.size() == 4);
+        for (std::size_t b = 0; b < 4; ++b) {
+          Generator alone(model, memory);
+          alone.read(prompts[b]);
+          Random own(b + 1);
+          std::vector<Index> text;
+          for (int n = 0; n < 12; ++n) text.push_back(alone.next(sampling, own));
+          CHECK(texts[b] == text);
+          CHECK(random[b].uniform() == own.uniform());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("Joined rows predict what each predicts alone") {
+  for (const Config& config : all_variants()) {
+    const TransformerXL model = random_model(config);
+    for (const Index limit : {4, 20}) {
+      std::vector<Memory> rows;
+      std::vector<Tensor> alone;
+      const Tokens more = random_tokens(3, 6, 7, 11);
+      for (Index b = 0; b < 3; ++b) {
+        Memory memory = empty_memory(model.config, 1, limit);
+        logits_in_pieces(model, random_tokens(1, 2 + 3 * b, 7), {2 + 3 * b}, memory);
+        rows.push_back(memory);
+        alone.push_back(logits_in_pieces(model, row_of(more, b), {1, 1, 4}, memory));
+      }
+      Memory joined = join_rows(rows);
+      check_close(logits_in_pieces(model, more, {1, 1, 4}, joined), concat(alone, 0), rounding);
+    }
+  }
+}
+
+TEST_CASE("A text ends before its stop token, and the other rows go on") {
+  const TransformerXL model = random_model(tiny_config());
+  const std::vector<std::vector<Index>> prompts = {{1}, {2, 3}, {4, 5, 6}, {6, 0}};
+  const auto seeds = [] { return std::vector<Random>{Random(1), Random(2), Random(3), Random(4)}; };
+  std::vector<Random> random = seeds();
+  const auto endless = generate(model, prompts, {{}, 30, -1, 40}, random);
+  bool some_end_and_others_go_on = false;
+  for (Index token = 0; token < 7; ++token) {
+    random = seeds();
+    const auto stopped = generate(model, prompts, {{}, 30, token, 40}, random);
+    std::size_t ended = 0;
+    for (std::size_t b = 0; b < 4; ++b) {
+      const auto stop = std::find(endless[b].begin(), endless[b].end(), token);
+      CHECK(stopped[b] == std::vector<Index>(endless[b].begin(), stop));
+      ended += stop != endless[b].end() ? 1 : 0;
+    }
+    some_end_and_others_go_on = some_end_and_others_go_on || (ended > 0 && ended < 4);
+  }
+  CHECK(some_end_and_others_go_on);
+}
+
+TEST_CASE("Nothing to write is an empty text; an empty prompt, a negative length and a missing generator are errors") {
+  const TransformerXL model = random_model(tiny_config());
+  std::vector<Random> two = {Random(1), Random(2)}, none;
+  CHECK(generate(model, {{1}, {2, 3}}, {{}, 0, -1, 8}, two) == std::vector<std::vector<Index>>(2));
+  CHECK(generate(model, {}, {}, none).empty());
+  CHECK(holds(message_of<ValueError>([&] { generate(model, {{1}, {}}, {}, two); }), "prompt 1 is empty"));
+  CHECK(holds(message_of<ValueError>([&] { generate(model, {{1}, {2}}, {.length = -1}, two); }), "length of -1"));
+  CHECK(holds(message_of<ValueError>([&] { generate(model, {{1}}, {}, two); }), "2 random generators for 1"));
+  CHECK_THROWS_AS(generate(model, {{1}, {7}}, {}, two), RangeError);
+  CHECK_THROWS_AS(join_rows({}), ValueError);
+  CHECK_THROWS_AS(join_rows({empty_memory(model.config, 1, 3), empty_memory(model.config, 1, 4)}), ShapeError);
+  CHECK_THROWS_AS(join_rows({empty_memory(model.config, 2, 3)}), ShapeError);
 }
 
 }  // namespace segue::xl_generation_test

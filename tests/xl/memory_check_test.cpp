@@ -134,7 +134,7 @@ TEST_CASE("States without a norm are left alone, huge and tiny ones are not a pr
   for (const Index position : {0, 1, 3}) CHECK(same_bits(state(stable, position), state(memory, position)));
   CHECK(std::abs(norm_of(stable, 0, 0, 2) - 100) < 1e-3);
   CHECK(check_memory(stable).size() == 2);
-  CHECK(same_bits(stabilise(reset_rows(memory, {0}), 1).layers[0].value(), Tensor::zeros({1, 4, 4})));
+  CHECK(stabilise(reset_rows(memory, {0}), 1).length() == 0);
 }
 
 TEST_CASE("Stabilising passes a history on where there is one, and takes no limit that is not above 0") {

@@ -126,6 +126,22 @@ TEST_CASE("A reset hides the named rows and sets them to zero; the others and th
   CHECK(same_bits(reset_rows(memory, {}).layers[0].value(), memory.layers[0].value()));
 }
 
+TEST_CASE(
+    "When every row begins anew the memory is empty, and without the stop-gradient the graph behind it is freed") {
+  Config config = tiny_config();
+  config.stop_memory_gradient = false;
+  const TransformerXL model = random_model(config);
+  const std::int64_t before = live_node_count();
+  Memory memory = model(random_tokens(2, 3, 7), empty_memory(config, 2, 6), Mode::evaluate()).memory;
+  memory = reset_rows(memory, {1});
+  CHECK(memory.length() == 3);
+  CHECK(live_node_count() > before + 2);
+  memory = reset_rows(memory, {0});
+  CHECK(memory.length() == 0);
+  CHECK(memory.limit == 6);
+  CHECK(live_node_count() == before + 2);  // an empty state for each layer
+}
+
 TEST_CASE("What is visible after a reset grows with the segments until the memory is full of it") {
   const TransformerXL model = random_model(tiny_config());
   Memory memory = reset_rows(random_memory(model.config, 2, 5, 5), {1});

@@ -1,4 +1,4 @@
-// Writing on: one token a step, everything before it in the memory.
+// Writing on: one token a step, everything before it in the memory. One text, or several side by side.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct Sampling {
 /// infinite temperature, a top_p outside (0, 1], and logits that are NaN or all -infinity.
 Index sample(const Tensor& logits, const Sampling& sampling, Random& random, Where where = Where::current());
 
-/// A text that is being continued.
+/// A text that is being continued. It must not outlive its model.
 class Generator {
  public:
   Generator(const LanguageModel& model, Index memory_length, Where where = Where::current());
@@ -29,11 +29,29 @@ class Generator {
   Index next(const Sampling& sampling, Random& random, Where where = Where::current());
   /// The prediction for the next token, [V].
   const Tensor& logits() const { return logits_; }
+  const Memory& memory() const { return memory_; }
 
  private:
-  const LanguageModel& model_;
+  const LanguageModel* model_;  // a pointer, so that a generator can be copied over another
   Memory memory_;
   Tensor logits_;
 };
+
+/// Rows of one memory each as the rows of one: the shorter ones get zeros in front, which no query may see.
+Memory join_rows(const std::vector<Memory>& rows, Where where = Where::current());
+
+struct GenerationOptions {
+  Sampling sampling{};
+  Index length = 100;     // tokens to write, at most
+  Index stop_token = -1;  // a text ends before this token; -1 is none
+  Index memory_length = 0;
+};
+
+/// Continues prompts of any lengths side by side, each as if it were alone: row b draws from random[b], and its text is
+/// what a Generator would write. Throws ValueError for an empty prompt, a negative length or another number of random
+/// generators than of prompts; RangeError for a token outside the vocabulary.
+std::vector<std::vector<Index>> generate(const LanguageModel& model, const std::vector<std::vector<Index>>& prompts,
+                                         const GenerationOptions& options, std::vector<Random>& random,
+                                         Where where = Where::current());
 
 }  // namespace segue
