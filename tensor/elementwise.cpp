@@ -21,9 +21,6 @@ Tensor div(const Tensor& x, const Tensor& y, Where where) {
   return map("div", x, y, where, [](Real a, Real b) { return a / b; });
 }
 
-Tensor add(const Tensor& x, Real c) {
-  return map(x, [c](Real a) { return a + c; });
-}
 Tensor scale(const Tensor& x, Real c) {
   return map(x, [c](Real a) { return c * a; });
 }

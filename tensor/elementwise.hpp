@@ -11,8 +11,7 @@ Tensor sub(const Tensor& x, const Tensor& y, Where where = Where::current());
 Tensor mul(const Tensor& x, const Tensor& y, Where where = Where::current());
 Tensor div(const Tensor& x, const Tensor& y, Where where = Where::current());
 
-/// x + c and c x for a plain number c.
-Tensor add(const Tensor& x, Real c);
+/// c x for a plain number c.
 Tensor scale(const Tensor& x, Real c);
 
 Tensor neg(const Tensor& x);

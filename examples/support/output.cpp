@@ -5,33 +5,17 @@
 
 #include <cerrno>
 #include <cmath>
-#include <fstream>
+#include <span>
+
+#include "nn/tools/replace_file.hpp"
 
 namespace segue {
 
 void write_text_file(const std::filesystem::path& path, const std::string& text, Where where) {
-  const auto check = [&](bool good, std::error_code error) {
-    if (good) return;
-    throw FileError(located(fmt::format("cannot write {}: {}", path.string(), error.message()), where));
-  };
-  const auto last_error = [] { return std::error_code(errno, std::generic_category()); };
   std::error_code error;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), error);
-  check(!error, error);
-
-  // The process number keeps two lessons that write the same file out of each other's way.
-  const std::filesystem::path temporary = fmt::format("{}.{}.tmp", path.string(), getpid());
-  try {
-    std::ofstream file(temporary, std::ios::binary);
-    file << text;
-    file.close();
-    check(file.good(), last_error());
-    std::filesystem::rename(temporary, path, error);
-    check(!error, error);
-  } catch (...) {
-    std::filesystem::remove(temporary, error);
-    throw;
-  }
+  if (error) throw FileError(located(fmt::format("cannot write {}: {}", path.string(), error.message()), where));
+  replace_file(path, std::as_bytes(std::span(text)), where);
 }
 
 void make_folder(const std::filesystem::path& folder, Where where) {

@@ -28,7 +28,8 @@ int write_all(int file, std::span<const std::byte> bytes) {
 }  // namespace
 
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes, Where where) {
-  const std::string part = path.string() + ".tmp";
+  // The process number keeps two programs that write the same file out of each other's way.
+  const std::string part = fmt::format("{}.{}.tmp", path.string(), ::getpid());
   ::unlink(part.c_str());
   const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   int error = file < 0 ? errno : write_all(file, bytes);

@@ -217,7 +217,7 @@ TEST_CASE("Gradients of several losses add up until they are cleared, whatever o
     CHECK_NOTHROW(backward(losses[i]({x})));
     check_close(x.gradient(), scale(once, 2));
     CHECK_NOTHROW(backward(sum(x)));
-    check_close(x.gradient(), add(scale(once, 2), Real(1)));
+    check_close(x.gradient(), add(scale(once, 2), Tensor::scalar(1)));
     x.clear_gradient();
     backward(losses[i]({x}));
     check_close(x.gradient(), once);

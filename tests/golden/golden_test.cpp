@@ -29,7 +29,7 @@ TEST_CASE("a recording that was changed by a millionth is told apart") {
   SafeTensors changed = read_safetensors(fmt::format("{}/base.safetensors", SEGUE_GOLDEN));
   for (const char* name : {"segment1.logits", "segment2.loss", "segment0.memory_after.1", "segment2.grad.r_w_bias"}) {
     Tensor& tensor = changed.tensors.at(name);
-    tensor = add(tensor, Real(1e-6));
+    tensor = add(tensor, Tensor::scalar(Real(1e-6)));
   }
   const auto path = std::filesystem::temp_directory_path() / fmt::format("segue_changed_{}.safetensors", getpid());
   write_safetensors(path, changed);

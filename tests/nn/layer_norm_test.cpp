@@ -86,7 +86,7 @@ TEST_CASE("A normalised row has mean 0 and variance 1") {
 
 TEST_CASE("Layer normalisation does not see a shift of a row, and hardly its scale") {
   const Tensor x = random_tensor({3, 20}, -500, 500);
-  check_close(normalized(add(x, 1000)), normalized(x), sizeof(Real) == 8 ? 1e-12 : 1e-5);
+  check_close(normalized(add(x, Tensor::scalar(1000))), normalized(x), sizeof(Real) == 8 ? 1e-12 : 1e-5);
   check_close(normalized(scale(x, 8)), normalized(x), sizeof(Real) == 8 ? 1e-9 : 1e-5);
   check_close(normalized(neg(x)), neg(normalized(x)));
 }

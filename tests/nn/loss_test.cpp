@@ -87,7 +87,7 @@ TEST_CASE("Adding a constant to a row of logits changes nothing, however large i
   for (Index i = 0; i < 36; ++i) x.set_in_place({i / 9, i % 9}, static_cast<Real>(random.below(128)) / 64);
   const Tokens targets({4}, {0, 8, 3, 3});
   for (const Real shift : {Real(1024), Real(-65536)}) {  // exact: the numbers are multiples of 1/64
-    const Variable a = parameter(x), b = parameter(add(x, shift));
+    const Variable a = parameter(x), b = parameter(add(x, Tensor::scalar(shift)));
     const Variable loss = cross_entropy(a, targets), moved = cross_entropy(b, targets);
     CHECK(same_bits(loss.value(), moved.value()));
     backward(sum(loss));

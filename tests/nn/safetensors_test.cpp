@@ -359,6 +359,12 @@ TEST_CASE("JSON arrays, numbers and white space are read as JSON says") {
 
 // ---- files ----
 
+namespace {
+
+const std::string temporary = "." + std::to_string(::getpid()) + ".tmp";  // what a file being written ends in
+
+}  // namespace
+
 TEST_CASE("a file takes the place of the old one whole, and only it stays in the folder") {
   const Folder folder;
   const auto path = folder.path / "model.safetensors";
@@ -371,7 +377,8 @@ TEST_CASE("a file takes the place of the old one whole, and only it stays in the
 
 TEST_CASE("a temporary file left by a kill is never read and gives way to the next write") {
   const Folder folder;
-  const auto path = folder.path / "model", part = folder.path / "model.tmp", other = folder.path / "other";
+  const auto path = folder.path / "model", other = folder.path / "other";
+  const std::string part = path.string() + temporary;
   put(part, text_of(format_safetensors(sample())));
   CHECK_THROWS_AS(read_safetensors(path), FileError);
   put(part, std::string(100'000, 'x'));
@@ -391,9 +398,9 @@ TEST_CASE("a failed write is a FileError that leaves the old file and no other")
   CHECK_THROWS_WITH_AS(write_safetensors(folder.path / "missing" / "model", {}), doctest::Contains("No such file"),
                        FileError);
   CHECK_THROWS_AS(write_safetensors("", {}), FileError);
-  CHECK(!std::filesystem::exists(".tmp"));
+  CHECK(!std::filesystem::exists(temporary));
   CHECK_THROWS_AS(write_safetensors(folder.path, {}), FileError);  // a folder
-  CHECK(!std::filesystem::exists(folder.path.string() + ".tmp"));
+  CHECK(!std::filesystem::exists(folder.path.string() + temporary));
 
   write_safetensors(path, sample());
   const std::string old = get(path);

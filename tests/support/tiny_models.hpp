@@ -24,6 +24,11 @@ inline Config tiny_config() {
           .segment_length = 4,
           .memory_length = 5};
 }
+/// Just large enough to learn a periodic copy of four symbols.
+inline Config learner_config() {
+  return {
+      .vocabulary = 4, .head_width = 8, .width = 16, .feed_forward_width = 32, .segment_length = 4, .memory_length = 5};
+}
 
 /// Pre- and post-norm, tied and untied, clamped and not, with a window and without: all sixteen.
 inline std::vector<Config> all_variants() {

@@ -59,7 +59,7 @@ TEST_CASE("softmax sums to 1 and adding a constant does not change it") {
   Random random(31);
   const Tensor x = random_tensor(random, {4, 50}), p = softmax(x);
   for (const Real total : sum(p, {1}).to_vector()) CHECK(close(total, 1));
-  const Tensor moved = add(x, Real(1024));  // exact: the numbers are multiples of 1/64
+  const Tensor moved = add(x, Tensor::scalar(1024));  // exact: the numbers are multiples of 1/64
   CHECK(same_bits(softmax(moved), p));
   CHECK(same_bits(log_softmax(moved), log_softmax(x)));
 }

@@ -93,7 +93,7 @@ TEST_CASE("copies and views share their numbers, clones do not") {
 
 TEST_CASE("writing into a slice changes the tensor it is a slice of, and no result computed earlier") {
   Tensor a = Tensor::zeros({3});
-  const Tensor s = add(a, Real(1));
+  const Tensor s = add(a, Tensor::scalar(1));
   Tensor slice = a.narrow(0, 0, 1);
   slice.fill_in_place(9);
   CHECK(a.to_vector() == std::vector<Real>{9, 0, 0});

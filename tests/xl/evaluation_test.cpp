@@ -138,11 +138,7 @@ TEST_CASE("A window over the whole text is a memory over the whole text; a windo
 }
 
 TEST_CASE("What is within reach is predicted, by a memory and by a window alike") {
-  Config config = tiny_config();
-  config.vocabulary = 4;
-  config.head_width = 8;
-  config.width = 16;
-  config.feed_forward_width = 32;
+  const Config config = learner_config();
   Random random(1);
   TransformerXL model(config, random);
   Adam optimizer(parameters(model));

@@ -44,11 +44,7 @@ struct Trainer {
 }  // namespace
 
 TEST_CASE("Training on a periodic copy brings the loss from ignorance near to its best") {
-  Config config = tiny_config();
-  config.vocabulary = 4;
-  config.head_width = 8;
-  config.width = 16;
-  config.feed_forward_width = 32;
+  const Config config = learner_config();
   Random random(1);
   TransformerXL model(config, random);
   Adam optimizer(parameters(model));
