@@ -143,7 +143,7 @@ void tell(const Settings& s) {
     fmt::print("  M = {:<4} {} weights: {:.3f} {} held out\n", memory_lengths[k], results[k].weights, results[k].bits,
                bits);
   }
-  if (results.size() == 2) {
+  if (results.size() == 2 && !interrupted()) {  // half a training compares with nothing
     const double gain = results[0].bits - results[1].bits;
     fmt::print("\nWith memory {:.3f} {} {}, at equal weights, segments and steps.\n", std::abs(gain), bits,
                gain > 0 ? "fewer" : "more");

@@ -66,10 +66,12 @@ std::vector<Encoding> chosen_encodings(const Settings& s) {
                       "only, as in transformer_xl:acd",
                       name, names_of_all_encodings()));
     }
-    chosen.back().rows = s.table_rows;
-    chosen.back().clamp = true;
+    if (std::find(chosen.begin(), chosen.end() - 1, chosen.back()) != chosen.end() - 1) {
+      throw ArgumentError(fmt::format("encodings: {} is named twice", name));
+    }
   }
   if (chosen.empty()) throw ArgumentError("encodings: expected at least one name, got none");
+  for (Encoding& encoding : chosen) encoding.rows = s.table_rows, encoding.clamp = true;
   return chosen;
 }
 

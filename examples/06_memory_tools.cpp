@@ -291,7 +291,12 @@ void tell(const Settings& s) {
   if (results.size() > 1) print_summary(s, results);
   show_check(results[0].memory);
 
+  write_csv(s.out + "/memory_tools.csv", table);
   const std::vector<Depth> depths = measure_depths(s);
+  if (depths.empty()) {  // interrupted
+    fmt::print("The numbers are in {}/memory_tools.csv.\n", s.out);
+    return;
+  }
   const Chart chart = chart_of(depths);
   print(chart);
   fmt::print("\n");
@@ -300,7 +305,6 @@ void tell(const Settings& s) {
   for (const Depth& d : depths) {
     peaks.add_row({d.layers, d.plain, d.plain_theory, d.checkpointed, d.checkpointed_theory});
   }
-  write_csv(s.out + "/memory_tools.csv", table);
   write_csv(s.out + "/memory_tools_depths.csv", peaks);
   write_svg(s.out + "/memory_tools.svg", chart);
   fmt::print(

@@ -85,6 +85,11 @@ TEST_CASE("A vocabulary is written as one word a line and read back") {
   CHECK(load_vocabulary(file.path).words == vocabulary.words);
   CHECK(load_vocabulary(file.path).token("dog") == 3);
   CHECK(vocabulary_beside("run/model.safetensors") == "run/model.vocabulary.txt");
+  const fs::path other = file.path.string() + ".tmp";  // a name that another program may be using
+  std::ofstream(other) << "half";
+  save_vocabulary(file.path, vocabulary);
+  CHECK(fs::file_size(other) == 4);
+  fs::remove(other);
 }
 
 TEST_CASE("A file that is no vocabulary is an error that says why") {

@@ -1,5 +1,7 @@
 #include "xl/tools/vocabulary.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <utility>
@@ -91,7 +93,8 @@ std::string decode(const Vocabulary& vocabulary, const std::vector<Index>& token
 }
 
 void save_vocabulary(const std::filesystem::path& path, const Vocabulary& vocabulary, Where where) {
-  const std::filesystem::path part = path.string() + ".tmp";
+  // The process number keeps two programs that write the same file out of each other's way.
+  const std::filesystem::path part = fmt::format("{}.{}.tmp", path.string(), getpid());
   std::ofstream file(part, std::ios::binary);
   for (const std::string& word : vocabulary.words) file << word << '\n';
   file.close();
