@@ -91,7 +91,8 @@ Result train_one(const Settings& s, const Way& way, const Text& text) {
   result.memory = run.state.memory;
   result.memory_bytes = way.in_bytes ? state_bytes(compress(result.memory)) : state_bytes(result.memory);
   const auto held_out_bits = [&](const LanguageModel& reader) {
-    return evaluate(reader, text.held_out, s.model.segment_length, s.memory_length, s.model.batch).bits();
+    const auto go_on = [](Index, Index) { return !interrupted(); };
+    return evaluate(reader, text.held_out, s.model.segment_length, s.memory_length, s.model.batch, go_on).bits();
   };
   result.bits = held_out_bits(learner);
   result.bits_read_in_bytes = way.in_bytes ? result.bits : held_out_bits(coded);

@@ -107,7 +107,7 @@ double largest_difference(const TransformerXL& model, const std::vector<Index>& 
 void compare_with_one_pass(const TransformerXL& model, const std::vector<Index>& bytes) {
   constexpr Index chunk = 50;
   const Index n = static_cast<Index>(bytes.size());
-  if (n < 2 * chunk) return;
+  if (n <= 2 * chunk) return;  // a memory of one chunk covers them, too
   fmt::print("\nThe first {} bytes again, in chunks of {}. Largest difference to the states of one pass over them:\n",
              n, chunk);
   fmt::print("  memory M = {:<4} covers them  {:.1e}\n", n, largest_difference(model, bytes, chunk, n));

@@ -226,9 +226,13 @@ void tell(const Settings& s) {
   const Tokenized text = tokenize(part.bytes, words);
   const std::string beginning = part.bytes.substr(0, static_cast<std::size_t>(s.sliding_bytes));
   const Tokenized piece = tokenize(beginning, words);
-  if (text.tokens.size() < 2 || piece.tokens.size() < 2) {
+  if (text.tokens.size() < 2) {
     throw FileError(
-        fmt::format("{} has too little text: {} and {} tokens", part.name, text.tokens.size(), piece.tokens.size()));
+        fmt::format("{} has too little text: nothing behind its first {}", part.name, words ? "word" : "byte"));
+  }
+  if (s.method != "segments" && piece.tokens.size() < 2) {
+    throw ArgumentError(
+        fmt::format("sliding_bytes: expected enough for two words of {}, got {}", part.name, s.sliding_bytes));
   }
   describe(s, model, part, text, words);
 
