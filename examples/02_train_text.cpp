@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numbers>
 #include <optional>
 #include <vector>
 
@@ -79,14 +80,14 @@ Result train_model(const Settings& s, Index M, const Material& material, Series&
   Streams streams(text.training, s.model.batch, s.model.segment_length, Tail::drop);
   const Index interval = std::max<Index>(s.model.steps / 10, 1);
   double bits = 0;
+  const auto measure = [&](Index step, double loss) {
+    bits = held_out_bits(s, model, text.held_out);
+    table.add_row({M, step, loss / std::numbers::ln2, bits});
+    curve.x.push_back(static_cast<double>(step));
+    curve.y.push_back(bits);
+  };
   const auto watch = [&](const StepReport& step) {
-    if (step.step == s.model.steps || step.step % interval == 0 || interrupted()) {
-      bits = held_out_bits(s, model, text.held_out);
-      const Evaluation trained = {step.loss, step.targets};
-      table.add_row({M, step.step, trained.bits(), bits});
-      curve.x.push_back(static_cast<double>(step.step));
-      curve.y.push_back(bits);
-    }
+    if (step.step == s.model.steps || step.step % interval == 0) measure(step.step, step.loss);
     return curve.y.empty() ? "" : fmt::format("held out {:.3f} bits per {}", bits, s.token());
   };
   const TrainingRun run = run_training(
@@ -95,6 +96,8 @@ Result train_model(const Settings& s, Index M, const Material& material, Series&
   const std::string checkpoint = fmt::format("{}/{}.safetensors", s.out, name);
   save_training(checkpoint, model, run.optimizer, run.state, streams.position());
   save_words(material, checkpoint);
+  // An interrupted run has no last measurement yet. It comes behind the checkpoint, which no second Ctrl-C shall lose.
+  if (curve.x.empty() || curve.x.back() < static_cast<double>(run.state.step)) measure(run.state.step, run.loss);
   return {bits, parameter_count(run.optimizer.parameters)};
 }
 
@@ -105,7 +108,7 @@ void print_summary(const std::vector<Index>& memory_lengths, const std::vector<R
     fmt::print("  M = {:<4} {} weights: {:.3f} {} held out\n", memory_lengths[k], results[k].weights, results[k].bits,
                bits);
   }
-  if (results.size() < 2) return;
+  if (results.size() < 2 || interrupted()) return;  // half a training compares with nothing
   const double gain = results[0].bits - results[1].bits;
   fmt::print("\nWith memory {:.3f} {} {}, at equal weights, segments and steps.\n", std::abs(gain), bits,
              gain > 0 ? "fewer" : "more");

@@ -6,8 +6,8 @@
 #include "examples/support/bytes.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
+#include "examples/support/training.hpp"
 #include "tensor/parallel.hpp"
-#include "xl/tools/checkpoint.hpp"
 #include "xl/tools/generation.hpp"
 
 using namespace segue;
@@ -23,8 +23,7 @@ struct Settings {
 void tell(const Settings& s) {
   if (s.prompt.empty()) throw ArgumentError("prompt: expected at least one byte, got \"\"");
   set_thread_count(static_cast<int>(s.threads));
-  const TransformerXL model = load_model(s.checkpoint);
-  if (model.config.vocabulary != 256) throw FileError(s.checkpoint + " holds no model of bytes");
+  const TransformerXL model = load_byte_model(s.checkpoint);
   const Sampling sampling = {static_cast<Real>(s.temperature), s.top_k, static_cast<Real>(s.top_p)};
   Random random(static_cast<std::uint64_t>(s.seed));
 

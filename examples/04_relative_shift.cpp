@@ -178,6 +178,7 @@ void compare(const Settings& s) {
       chart.series[k].y.push_back(times[k]);
     }
   }
+  if (table.rows.empty()) return;  // interrupted before anything was timed
   fmt::print("\n");
   print(chart);
   write_csv(s.out + "/relative_shift.csv", table);

@@ -60,10 +60,12 @@ std::vector<Encoding> chosen_encodings(const Settings& s) {
                       "only, as in transformer_xl:acd",
                       name, names_of_all_encodings()));
     }
-    chosen.back().rows = s.table_rows;
-    chosen.back().clamp = true;
+    if (std::find(chosen.begin(), chosen.end() - 1, chosen.back()) != chosen.end() - 1) {
+      throw ArgumentError(fmt::format("encodings: {} is named twice", name));
+    }
   }
   if (chosen.empty()) throw ArgumentError("encodings: expected at least one name, got none");
+  for (Encoding& encoding : chosen) encoding.rows = s.table_rows, encoding.clamp = true;
   return chosen;
 }
 
@@ -96,6 +98,7 @@ void learn_copy(const Settings& s, const Encoding& encoding, Result& result) {
   PeriodicCopy task(s.period, s.symbols, s.model.batch, T, segments, random);
   run_training(fmt::format("{}: copy", result.name), *model, s.model, [&] { return task.next(); });
   result.weights = parameter_count(parameters(*model));
+  if (interrupted()) return;
 
   Random fresh(static_cast<std::uint64_t>(s.model.seed) + 1);
   PeriodicCopy longer(s.period, s.symbols, s.rows, T, segments * s.beyond, fresh);
@@ -112,7 +115,8 @@ void learn_text(const Settings& s, const Encoding& encoding, const Text& text, R
   const auto model = make_model(make_config(t, 256, 2 * s.memory_length), encoding, random);
   Streams streams(text.training, t.batch, t.segment_length, Tail::drop);
   run_training(fmt::format("{}: text", result.name), *model, t, [&] { return streams.next(); });
-  result.bits = evaluate(*model, text.held_out, t.segment_length, 2 * s.memory_length, t.batch).bits();
+  const auto go_on = [](Index, Index) { return !interrupted(); };
+  result.bits = evaluate(*model, text.held_out, t.segment_length, 2 * s.memory_length, t.batch, go_on).bits();
 }
 
 void show_comparison(const Settings& s, const std::vector<Result>& results) {

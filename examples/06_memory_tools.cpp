@@ -81,7 +81,8 @@ Result train_one(const Settings& s, const Way& way, const Text& text) {
   result.memory = run.state.memory;
   result.memory_bytes = way.eight_bit ? state_bytes(compress(result.memory)) : state_bytes(result.memory);
   const auto held_out_bits = [&](const LanguageModel& reader) {
-    return evaluate(reader, text.held_out, s.model.segment_length, s.memory_length, s.model.batch).bits();
+    const auto go_on = [](Index, Index) { return !interrupted(); };
+    return evaluate(reader, text.held_out, s.model.segment_length, s.memory_length, s.model.batch, go_on).bits();
   };
   result.bits = held_out_bits(learner);
   result.bits_read_in_8_bits = way.eight_bit ? result.bits : held_out_bits(coded);
@@ -281,7 +282,12 @@ void tell(const Settings& s) {
   if (results.size() > 1) print_summary(s, results);
   show_check(results[0].memory);
 
+  write_csv(s.out + "/memory_tools.csv", table);
   const std::vector<Depth> depths = measure_depths(s);
+  if (depths.empty()) {  // interrupted
+    fmt::print("The numbers are in {}/memory_tools.csv.\n", s.out);
+    return;
+  }
   const Chart chart = chart_of(depths);
   print(chart);
   fmt::print("\n");
@@ -290,7 +296,6 @@ void tell(const Settings& s) {
   for (const Depth& d : depths) {
     peaks.add_row({d.layers, d.plain, d.plain_theory, d.recomputed, d.recomputed_theory});
   }
-  write_csv(s.out + "/memory_tools.csv", table);
   write_csv(s.out + "/memory_tools_depths.csv", peaks);
   write_svg(s.out + "/memory_tools.svg", chart);
   fmt::print(

@@ -103,6 +103,7 @@ void tell(const Settings& s) {
   const double exponential = print_table(s, "exponential", Decline::exponential, table);
   fmt::print("Attention with a long tail: beyond n keys lies h / (h + n).\n");
   const double power = print_table(s, "power", Decline::power, table);
+  if (table.rows.empty()) return;  // interrupted before anything was added up
   const Chart chart = draw(s);
   print(chart);
   fmt::print("\nThe largest difference between what was added up and its closed form is {:.0e}.\n",

@@ -33,7 +33,6 @@
 #include "tensor/reduce.hpp"
 #include "tensor/storage.hpp"
 #include "tensor/tools/print.hpp"
-#include "xl/tools/checkpoint.hpp"
 #include "xl/tools/document_encoder.hpp"
 
 using namespace segue;
@@ -84,11 +83,7 @@ Document open_document(const Settings& s) {
 }
 
 TransformerXL open_model(const Settings& s) {
-  if (!s.checkpoint.empty()) {
-    TransformerXL model = load_model(s.checkpoint);
-    if (model.config.vocabulary != 256) throw FileError(s.checkpoint + " holds no model of bytes");
-    return model;
-  }
+  if (!s.checkpoint.empty()) return load_byte_model(s.checkpoint);
   Random random(static_cast<std::uint64_t>(s.model.seed));
   return TransformerXL(make_config(s.model, 256, s.model.segment_length), random);
 }
@@ -110,7 +105,7 @@ double largest_difference(const TransformerXL& model, const std::vector<Index>& 
 void compare_with_one_pass(const TransformerXL& model, const std::vector<Index>& bytes) {
   constexpr Index chunk = 50;
   const Index n = static_cast<Index>(bytes.size());
-  if (n < 2 * chunk) return;
+  if (n <= 2 * chunk) return;  // a memory of one chunk covers them, too
   fmt::print("\nThe first {} bytes again, in chunks of {}. Largest difference to the states of one pass over them:\n",
              n, chunk);
   fmt::print("  memory M = {:<4} covers them  {:.1e}\n", n, largest_difference(model, bytes, chunk, n));
@@ -140,7 +135,7 @@ struct Surprise {
       double sum = 0;
       for (std::size_t t = first; t < last; ++t) sum += static_cast<double>(losses[t]);
       nats += sum;
-      if (sum > worst_nats) {
+      if (last == first + passage_length && sum > worst_nats) {
         worst_nats = sum;
         worst_at = bytes + static_cast<Index>(first);
         worst.clear();
@@ -254,6 +249,7 @@ void draw(const Settings& s, const Reading& reading) {
 
 void tell(const Settings& s) {
   make_folder(s.out);
+  if (!s.states.empty()) make_folder(std::filesystem::absolute(s.states).parent_path());
   set_thread_count(static_cast<int>(s.model.threads));
   TransformerXL model = open_model(s);
   const Index base = resident_bytes();  // now, before anything is allocated beside the model

@@ -62,7 +62,8 @@ Part read_part(const Settings& s) {
 // The words of the model; none for a model of bytes.
 std::optional<Vocabulary> read_words(const Settings& s, const Config& config) {
   const std::filesystem::path file = vocabulary_beside(s.checkpoint);
-  if (!std::filesystem::exists(file)) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) {
     if (config.vocabulary == 256) return {};
     throw FileError(fmt::format("{} holds no model of bytes, and there is no {}", s.checkpoint, file.string()));
   }
@@ -78,9 +79,15 @@ struct Tokenized {
   Index bytes, characters;
 };
 
+// Where the first word of a text ends, or the line break that is one.
+std::size_t end_of_first_word(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t\v\f\r");
+  if (begin == std::string::npos) return text.size();
+  return text[begin] == '\n' ? begin + 1 : std::min(text.find_first_of(" \t\n\v\f\r", begin), text.size());
+}
+
 Tokenized tokenize(const std::string& text, const std::optional<Vocabulary>& words) {
-  const std::size_t first = words ? std::min(text.find_first_of(" \t\r\n", 1), text.size()) : 1;
-  const std::string rest = text.substr(std::min(first, text.size()));
+  const std::string rest = text.substr(words ? end_of_first_word(text) : std::min<std::size_t>(1, text.size()));
   return {words ? encode(*words, text) : to_bytes(text), static_cast<Index>(rest.size()), count_characters(rest)};
 }
 
@@ -135,7 +142,7 @@ void print_segments(const std::vector<Measured>& whole, Index T) {
   }
 }
 
-void print_comparison(const Results& results, Index T, Index bytes) {
+void print_comparison(const Results& results, Index T, std::size_t bytes) {
   fmt::print(
       "\nIts first {} bytes, by segments and by a window of M + T that slides one token a pass. Bits per byte:\n",
       bytes);
@@ -222,10 +229,15 @@ void tell(const Settings& s) {
   const std::optional<Vocabulary> words = read_words(s, c);
   const Part part = read_part(s);
   const Tokenized text = tokenize(part.bytes, words);
-  const Tokenized piece = tokenize(part.bytes.substr(0, static_cast<std::size_t>(s.sliding_bytes)), words);
-  if (text.tokens.size() < 2 || piece.tokens.size() < 2) {
+  const std::string beginning = part.bytes.substr(0, static_cast<std::size_t>(s.sliding_bytes));
+  const Tokenized piece = tokenize(beginning, words);
+  if (text.tokens.size() < 2) {
     throw FileError(
-        fmt::format("{} has too little text: {} and {} tokens", part.name, text.tokens.size(), piece.tokens.size()));
+        fmt::format("{} has too little text: nothing behind its first {}", part.name, words ? "word" : "byte"));
+  }
+  if (s.method != "segments" && piece.tokens.size() < 2) {
+    throw ArgumentError(
+        fmt::format("sliding_bytes: expected enough for two words of {}, got {}", part.name, s.sliding_bytes));
   }
   describe(s, model, part, text, words);
 
@@ -233,8 +245,9 @@ void tell(const Settings& s) {
   Table table({"method", "memory_length", "length", "tokens", "nats", "perplexity", "bits_per_byte",
                "bits_per_character", "seconds"});
   const Results results = evaluate_all(s, model, T, text, piece, table);
+  if (table.rows.empty()) return;  // interrupted before anything was measured
   if (!results.whole.empty()) print_segments(results.whole, T);
-  if (!results.sliding.empty()) print_comparison(results, T, piece.bytes + 1);
+  if (!results.sliding.empty()) print_comparison(results, T, beginning.size());
   const Chart chart = draw(results, c.memory_length);
   fmt::print("\n");
   write_csv(s.out + "/evaluate_text.csv", table);

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <fstream>
-#include <iterator>
 
 namespace segue {
 namespace {
@@ -37,10 +36,11 @@ std::vector<Index> read_bytes(const std::filesystem::path& path, Where where) {
   }
   constexpr std::size_t most = std::size_t{1} << 28;  // a device may never end
   std::string text;
-  for (std::istreambuf_iterator<char> byte(file), end; byte != end; ++byte) {
-    if (text.size() == most)
+  std::vector<char> block(std::size_t{1} << 16);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most)
       throw FileError(located(fmt::format("{} has more than {} bytes", path.string(), most), where));
-    text += *byte;
   }
   if (file.bad()) throw FileError(located(fmt::format("reading {} failed", path.string()), where));
   return to_bytes(text);

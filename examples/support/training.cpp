@@ -10,6 +10,8 @@
 #include "examples/support/interrupt.hpp"
 #include "examples/support/progress.hpp"
 #include "nn/schedule.hpp"
+#include "xl/tools/checkpoint.hpp"
+#include "xl/tools/vocabulary.hpp"
 
 namespace segue {
 
@@ -82,11 +84,24 @@ Text read_text(const std::string& path) {
   return {{bytes.begin(), cut}, {cut, bytes.end()}};
 }
 
+TransformerXL load_byte_model(const std::string& checkpoint, Where where) {
+  TransformerXL model = load_model(checkpoint, where);
+  const std::filesystem::path words = vocabulary_beside(checkpoint);
+  std::error_code error;
+  if (std::filesystem::exists(words, error)) {
+    throw FileError(fmt::format("{} holds a model of words, since {} lies beside it; expected one of bytes", checkpoint,
+                                words.string()));
+  }
+  if (model.config.vocabulary == 256) return model;
+  throw FileError(fmt::format("{} holds no model of bytes: it knows {} tokens, and there are 256 bytes", checkpoint,
+                              model.config.vocabulary));
+}
+
 void check_length(const Text& text, const ModelSettings& s) {
   const std::size_t needed = static_cast<std::size_t>(s.batch * s.segment_length) + 1;
   if (text.training.size() >= needed && text.held_out.size() >= 2) return;
   throw ValueError(
-      fmt::format("the text is too short: {} bytes to train on and {} held out; batch={} segment_length={} need {} "
+      fmt::format("the text is too short: {} tokens to train on and {} held out; batch={} segment_length={} need {} "
                   "and 2",
                   text.training.size(), text.held_out.size(), s.batch, s.segment_length, needed));
 }

@@ -7,6 +7,7 @@
 
 #include "examples/support/arguments.hpp"
 #include "tensor/parallel.hpp"
+#include "xl/model.hpp"
 #include "xl/training.hpp"
 
 namespace segue {
@@ -38,11 +39,15 @@ TrainingRun run_training(const std::string& name, LanguageModel& model, const Mo
                          const std::function<std::string(const StepReport&)>& watch = nullptr);
 
 struct Text {
-  std::vector<Index> training, held_out;  // bytes; the last tenth is held out
+  std::vector<Index> training, held_out;  // tokens, at first bytes; the last tenth is held out
 };
 
 /// The file, or with an empty path the README and book of this project. Throws FileError.
 Text read_text(const std::string& path);
+
+/// A model whose tokens are bytes. Throws FileError for a file that holds no model, and for a model of words, which has
+/// a vocabulary beside it.
+TransformerXL load_byte_model(const std::string& checkpoint, Where where = Where::current());
 
 /// Throws ValueError, naming the lengths, unless one step fits into the training part and something is held out.
 void check_length(const Text& text, const ModelSettings& settings);

@@ -1,6 +1,8 @@
 #include "nn/tools/replace_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,19 +27,37 @@ int write_all(int file, std::span<const std::byte> bytes) {
   return 0;
 }
 
+// Opens `part`, empty, for this writer alone, or returns -1 and sets errno. Whoever else wants it waits; what a killed
+// program left there is taken over, since its lock has ended with it.
+int open_alone(const std::string& part) {
+  while (true) {
+    const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file < 0 && errno == ELOOP && ::unlink(part.c_str()) == 0) continue;  // a link would lead elsewhere
+    if (file < 0) return -1;
+    while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    struct stat opened = {}, named = {};
+    const bool same = ::fstat(file, &opened) == 0 && ::stat(part.c_str(), &named) == 0 &&
+                      opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+    if (same && ::ftruncate(file, 0) == 0) return file;
+    const int error = errno;
+    ::close(file);
+    if (same) return errno = error, -1;
+    // What was opened has meanwhile been given its final name by another writer.
+  }
+}
+
 }  // namespace
 
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes, Where where) {
-  // The process number keeps two programs that write the same file out of each other's way.
-  const std::string part = fmt::format("{}.{}.tmp", path.string(), ::getpid());
-  ::unlink(part.c_str());
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const std::string part = path.string() + ".tmp";
+  const int file = open_alone(part);
   int error = file < 0 ? errno : write_all(file, bytes);
   if (error == 0 && ::fsync(file) != 0) error = errno;
-  if (file >= 0 && ::close(file) != 0 && error == 0) error = errno;
   if (error == 0 && std::rename(part.c_str(), path.c_str()) != 0) error = errno;
+  if (error != 0 && file >= 0) ::unlink(part.c_str());
+  if (file >= 0) ::close(file);  // and with it the lock, now that the name is free
   if (error == 0) return;
-  if (file >= 0) ::unlink(part.c_str());
   fail<FileError>(where, "cannot write {}: {}", path.string(), std::generic_category().message(error));
 }
 

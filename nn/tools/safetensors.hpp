@@ -39,7 +39,7 @@ SafeTensors read_safetensors(const std::filesystem::path& path, Where where = Wh
 
 /// Writes a file that has either its old content or all of the new one, whatever goes wrong: the bytes go to
 /// `path`.tmp first (left over from a kill, it is overwritten), are flushed to the disk, and then take the place of the
-/// old file. One writer for a path at a time. Throws FileError, and what format_safetensors throws.
+/// old file. Of several writers at once the last wins. Throws FileError, and what format_safetensors throws.
 void write_safetensors(const std::filesystem::path& path, const SafeTensors& content, Where where = Where::current());
 
 /// The content of a file that is in memory already; errors call it `name`. Throws FileError.

@@ -1,7 +1,9 @@
 #include "examples/support/bytes.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace segue::examples_bytes_test {
@@ -45,6 +47,17 @@ TEST_CASE("what is no UTF-8 becomes question marks, and what follows is read as 
     const std::string after = text.next('z');
     CHECK(after.back() == 'z');
   }
+}
+
+TEST_CASE("a file is read to its last byte, whatever its bytes and its size") {
+  const auto path = std::filesystem::temp_directory_path() / ("segue_bytes_" + std::to_string(::getpid()));
+  for (const std::size_t size : {0u, 1u, 65535u, 65536u, 65537u}) {
+    std::string text(size, '\0');
+    for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(i * i / 7);
+    std::ofstream(path, std::ios::binary) << text;
+    CHECK(read_bytes(path) == to_bytes(text));
+  }
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("a file that is not there, and a folder, are errors that name the path") {

@@ -96,8 +96,11 @@ TEST_CASE("A reach of what is not there is an error") {
   CHECK(holds(message(4, -1, 0), "memory of -1"));
   CHECK(holds(message(4, std::numeric_limits<Index>::max(), 0), "memory of 9223372036854775807"));
   CHECK(message(4, 1000000000, 0).empty());
+  CHECK(holds(message(std::numeric_limits<Index>::min(), 2, 0), "segment of -9223372036854775808"));
   config.same_length = true;
   CHECK(holds(message(4, 0, 0), "same_length"));
+  config.layers = -1;
+  CHECK(holds(message(4, 2, 0), "layers must be in 1"));
 }
 
 TEST_CASE("A state is read by layer, row and position, without a copy") {

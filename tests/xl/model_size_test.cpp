@@ -42,4 +42,17 @@ TEST_CASE("A step costs the products of its matrix multiplications, counted one 
   CHECK(training_flops(config, 10) == 6 * (2 * (10 * (layer - distances) + distances) + 10 * logits));
 }
 
+TEST_CASE("Sizes of a config without sense, or beyond all counting, are errors") {
+  Config config;
+  config.vocabulary = config.layers = config.heads = config.head_width = config.width = config.feed_forward_width =
+      Index(1) << 30;
+  CHECK(holds(thrown_by<ValueError>([&] { parameter_count(config); }), "more than can be counted"));
+  CHECK(training_flops(config, 1) > 1e39);
+  config = tiny_config();
+  CHECK(holds(thrown_by<ValueError>([&] { training_flops(config, 0); }), "at least 1 row, got 0"));
+  config.width = -4;
+  CHECK(holds(thrown_by<ValueError>([&] { parameter_count(config); }), "width must be in"));
+  CHECK(holds(thrown_by<ValueError>([&] { training_flops(config, 1); }), "width must be in"));
+}
+
 }  // namespace segue::xl_model_size_test

@@ -53,6 +53,7 @@ TEST_CASE("The gradient of the look-up is that of central differences") {
 TEST_CASE("More queries than keys, no two axes, or indices of another shape are errors that show the shape") {
   CHECK(holds(thrown_by<ShapeError>([] { relative_shift_indices(4, 3); }), "T = 4, K = 3"));
   CHECK_THROWS_AS(relative_shift_indices(-1, 3), ShapeError);
+  CHECK_THROWS_AS(relative_shift_indices(Index(1) << 31, Index(1) << 33), ShapeError);  // 2^64 of them
   const Tokens indices = relative_shift_indices(3, 4);
   for (const Shape& shape : {Shape{3, 5}, Shape{4, 3}, Shape{12}, Shape{}}) {
     const std::string shown = "got " + to_string(shape);

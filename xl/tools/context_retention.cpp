@@ -39,6 +39,7 @@ double digamma_difference(double x, double n) {
 
 // beyond(first) + beyond(first + 1) + .. of `count` terms.
 double sum_beyond(const Decay& decay, Index first, Index count) {
+  if (count == 0) return 0;
   const double h = decay.half_distance, a = static_cast<double>(first), n = static_cast<double>(count);
   if (decay.decline == Decline::power) return h * digamma_difference(h + a, n);
   const double rate = std::numbers::ln2 / h;  // q = e^-rate; q^a (1 - q^n) / (1 - q)

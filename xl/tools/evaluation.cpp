@@ -82,8 +82,8 @@ Evaluation evaluate_sliding(const LanguageModel& model, const std::vector<Index>
   const Index first = std::min(window, last);
   sum.add(logits(stretch_of(text, 0, first)), stretch_of(text, 1, first), where);
   bool go_on = !report || report(sum.count, last);
-  for (Index target = first + 1; target <= last && go_on; target += batch) {
-    const Index B = std::min(batch, last - target + 1);
+  for (Index target = first + 1, B = 0; target <= last && go_on; target += B) {
+    B = std::min(batch, last - target + 1);
     Tokens windows({B, window}), targets({B, 1});
     for (Index b = 0; b < B; ++b) {
       const auto behind = text.begin() + static_cast<std::ptrdiff_t>(target + b);

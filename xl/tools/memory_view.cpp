@@ -27,8 +27,9 @@ Tensor state_at(const Memory& memory, Index layer, Index row, Index position, Wh
 }
 
 std::vector<Index> tokens_in_reach(const Config& config, Index T, Index M, Index i, Where where) {
-  const Index most = std::numeric_limits<Index>::max() / (config.layers + 1) - T;  // what can be counted
-  if (i < 0 || i >= T || M < 0 || M > most) {
+  check(config, where);
+  const Index most = std::numeric_limits<Index>::max() / (config.layers + 1);  // what can be counted
+  if (i < 0 || i >= T || M < 0 || M > most - T) {
     fail<ValueError>(where, "reach: position {} in a segment of {} with a memory of {}", i, T, M);
   }
   if (config.same_length && M == 0) fail<ValueError>(where, "reach: same_length sees distances below M, which is 0");

@@ -9,6 +9,7 @@ namespace segue {
 
 Tokens relative_shift_indices(Index T, Index K, Where where) {
   if (T < 0 || T > K) fail<ShapeError>(where, "relative_shift_indices: needs 0 <= T <= K, got T = {}, K = {}", T, K);
+  check_shape({T, K}, where);
   Tokens indices({T * K}, where);
   for (Index i = 0; i < T; ++i) {
     for (Index j = 0; j < K; ++j) indices[i * K + j] = i * K + std::min(j + (T - 1 - i), K - 1);
