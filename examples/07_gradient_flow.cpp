@@ -20,6 +20,7 @@
 #include "nn/loss.hpp"
 #include "xl/tasks/periodic_copy.hpp"
 #include "xl/tools/gradient_flow.hpp"
+#include "xl/tools/memory_view.hpp"
 #include "xl/tools/step_costs.hpp"
 
 using namespace segue;
@@ -55,9 +56,15 @@ struct Measured {
 
 constexpr std::array<Index, 5> segment_counts = {1, 2, 4, 8, 16};
 
+// Tokens behind the last prediction of a segment, if gradients may run through the memory.
+Index reach(const Settings& s, Index M) {
+  const Index T = s.model.segment_length;
+  return tokens_in_reach(make_config(s.model, s.symbols, M), T, M, T - 1).back();
+}
+
 // Segments a row lasts: until everything that can have influence has been read, and one more.
 Index segments_per_row(const Settings& s) {
-  const Index farthest = std::max(reach(s.model.layers, s.model.segment_length, s.memory_length), s.period);
+  const Index farthest = std::max(reach(s, s.memory_length), s.period);
   return (farthest - 1) / s.model.segment_length + 2;
 }
 
@@ -174,7 +181,7 @@ void print_reach(const Settings& s, const std::vector<Measured>& all) {
       "                     loss   gradient reaches   influence reaches   at {}: gradient  change of loss\n",
       source, source);
   for (const Measured& m : all) {
-    const Index T = s.model.segment_length, seen = reach(s.model.layers, T, m.variant.M);
+    const Index T = s.model.segment_length, seen = reach(s, m.variant.M);
     const bool whole = m.influence.logits.size() == m.gradient.size();  // unless interrupted
     fmt::print("  {:<16} {:>6.3f}   {:>4} (theory {:>3})   {:>5} (theory {:>3})    {:>13}  {:>14}\n", m.variant.name,
                m.loss, measured_reach(m.gradient), m.variant.stop ? T : seen,

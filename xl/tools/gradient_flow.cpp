@@ -135,18 +135,4 @@ Influence influence_by_distance(const LanguageModel& model, const Reading& readi
   return influence;
 }
 
-Index reach(Index layers, Index segment_length, Index memory_length, Where where) {
-  if (layers < 0 || segment_length < 1 || memory_length < 0) {
-    fail<ValueError>(where, "reach: {} layers, segments of {} and a memory of {} are not possible", layers,
-                     segment_length, memory_length);
-  }
-  // Positions relative to the segment of the last token; the ones before it are negative.
-  Index first = segment_length - 1;
-  for (Index n = 0; n < layers; ++n) {
-    const Index before = std::max<Index>(-first, 0);  // how far before that segment
-    first = -((before + segment_length - 1) / segment_length) * segment_length - memory_length;
-  }
-  return segment_length - first;
-}
-
 }  // namespace segue

@@ -57,10 +57,4 @@ Influence influence_by_distance(const LanguageModel& model, const Reading& readi
                                 const std::function<bool(Index done)>& report = nullptr,
                                 Where where = Where::current());
 
-/// How many tokens, itself included, influence the prediction behind the last token of a segment, far enough into a
-/// text: layer N - 1 looks back M positions from where its segment begins, the state it finds there has done the same
-/// one layer lower, and so on. N M + T when T divides M. Also the reach of the gradient without a stop-gradient; with
-/// one, the gradient reaches T tokens. Throws ValueError unless N >= 0, T >= 1 and M >= 0.
-Index reach(Index layers, Index segment_length, Index memory_length, Where where = Where::current());
-
 }  // namespace segue
