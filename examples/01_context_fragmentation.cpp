@@ -7,15 +7,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "examples/support/chart.hpp"
+#include "examples/support/heat_map.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
 #include "examples/support/output.hpp"
 #include "examples/support/training.hpp"
+#include "tensor/elementwise.hpp"
 #include "xl/model.hpp"
 #include "xl/tasks/periodic_copy.hpp"
+#include "xl/tools/attention_map.hpp"
 #include "xl/tools/loss_by_position.hpp"
 
 using namespace segue;
@@ -75,6 +80,33 @@ void print_summary(const Settings& s, Index M, const std::vector<double>& losses
   fmt::print("\n");
 }
 
+// Where the head that looks most at distance P - 1 looks in the last segment of fresh rows; says how much it does.
+HeatMap attention_picture(const Settings& s, const TransformerXL& model) {
+  const Index M = model.config.memory_length, T = s.model.segment_length, segments = segments_per_row(s, M);
+  Random random(static_cast<std::uint64_t>(s.model.seed) + 1);
+  PeriodicCopy task(s.period, s.symbols, s.rows, T, segments, random);
+  const NoGradientGuard no_gradient;
+  Memory memory = empty_memory(model.config, s.rows, M);
+  for (Index k = 1; k < segments; ++k) memory = model(task.next().inputs, memory, Mode::evaluate()).memory;
+  const std::vector<Tensor> maps = attention_maps(model, task.next().inputs, memory);
+  const HeadAtDistance best = strongest_head(maps, s.period - 1);
+  fmt::print("\nWith M = {}, head {} of layer {} puts {:.3f} of its weight on the key at distance P - 1 = {}.\n", M,
+             best.head + 1, best.layer + 1, best.weight, s.period - 1);
+
+  HeatMap map;
+  map.title = fmt::format("Where head {} of layer {} looks, M = {}", best.head + 1, best.layer + 1, M);
+  map.description = "Weight from each query of a segment to each key of memory and segment, a mean over rows.";
+  map.x = {"key", "tokens from the start of the segment"};
+  map.y = {"query", "position"};
+  map.value = {"weight"};
+  const Tensor weights = head_map(maps[static_cast<std::size_t>(best.layer)], best.head);  // [T, K]
+  const Tensor later = attention_mask(T, memory, 0).reshape(weights.shape());
+  map.values = masked_fill(weights, later, std::numeric_limits<Real>::quiet_NaN());  // keys yet to come have no weight
+  map.first_x = static_cast<double>(-M);
+  map.boundaries = {{"memory | segment", 0, true}};
+  return map;
+}
+
 Chart empty_chart(const Settings& s) {
   const double ignorance = std::log(static_cast<double>(s.symbols));
   Chart chart;
@@ -100,9 +132,12 @@ void tell(const Settings& s) {
   Chart chart = empty_chart(s);
   Table table({"memory_length", "position", "loss_nats", "theory_nats"});
   std::vector<std::vector<double>> results;
+  std::optional<TransformerXL> longest;  // the model with the longest memory
   for (const Index M : s.memory_lengths) {
     if (interrupted()) break;
-    results.push_back(measure(s, train_model(s, M)));
+    const TransformerXL model = train_model(s, M);
+    results.push_back(measure(s, model));
+    if (!longest || M > longest->config.memory_length) longest.emplace(model);
     Series measured = {fmt::format("M = {}{}", M, M == 0 ? " (vanilla)" : ""), {}, results.back()};
     Series theory = {measured.name, {}, {}, Kind::theory, true};
     for (Index i = 0; i < s.model.segment_length; ++i) {
@@ -118,10 +153,13 @@ void tell(const Settings& s) {
   print(chart);
   fmt::print("\nLoss by position in the segment, over {} fresh rows:\n", s.rows);
   for (std::size_t k = 0; k < results.size(); ++k) print_summary(s, s.memory_lengths[k], results[k]);
+  if (longest) write_svg(s.out + "/context_fragmentation_attention.svg", attention_picture(s, *longest));
   write_csv(s.out + "/context_fragmentation.csv", table);
   write_svg(s.out + "/context_fragmentation.svg", chart);
-  fmt::print("\nThe picture is in {0}/context_fragmentation.svg, the numbers are in {0}/context_fragmentation.csv.\n",
-             s.out);
+  fmt::print(
+      "\nThe picture is in {0}/context_fragmentation.svg, the numbers are in {0}/context_fragmentation.csv,\n"
+      "and where that head looks is in {0}/context_fragmentation_attention.svg.\n",
+      s.out);
 }
 
 }  // namespace

@@ -9,78 +9,15 @@
 
 #include "examples/support/chart_layout.hpp"
 #include "examples/support/output.hpp"
-#include "examples/support/terminal.hpp"
+#include "examples/support/svg.hpp"
 
 namespace segue {
 
 namespace {
 
-constexpr double width = 720, plot_height = 300, margin = 24, inset = 10;  // inset: keeps markers off the axes
+constexpr double width = svg_width, margin = svg_margin, plot_height = 300,
+                 inset = 10;  // inset: keeps markers off the axes
 constexpr std::array colors{"#004488", "#bb5566", "#ddaa33", "#228833", "#aa3377", "#555555"};
-
-std::string escape(const std::string& text) {
-  std::string escaped;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;  // XML has no control characters
-    }
-  }
-  return escaped;
-}
-
-// Without the metrics of a font, a guess that is a little too wide.
-double text_width(const std::string& text, double size = 13) { return 0.56 * size * columns(text); }
-
-// An SVG document that grows.
-struct Svg {
-  std::string body;
-
-  template <class... Values>
-  void add(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(body), format, std::forward<Values>(values)...);
-    body += '\n';
-  }
-  void text(double x, double y, const char* anchor, const std::string& content, const char* more = "") {
-    add("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>", x, y, anchor, more, escape(content));
-  }
-  void line(double x1, double y1, double x2, double y2, const char* style) {
-    add("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>", x1, y1, x2, y2, style);
-  }
-  void sideways(double x, double y, const std::string& content) {
-    add("<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>", x, y,
-        escape(content));
-  }
-  // Returns the y below the title.
-  double title(const std::string& content) {
-    double y = margin;
-    for (const std::string& words : wrap(content, 72)) {
-      text(margin, y + 6, "start", words, " font-size=\"16\" font-weight=\"bold\"");
-      y += 21;
-    }
-    return y;
-  }
-  std::string document(const std::string& title, const std::string& description, double height) const {
-    return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\""
-        " role=\"img\" aria-labelledby=\"title desc\" font-family=\"Helvetica Neue, Helvetica, Arial, DejaVu Sans, "
-        "sans-serif\" font-size=\"13\" fill=\"#222\">\n<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n"
-        "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n{4}</svg>\n",
-        width, height, escape(title), escape(description), body);
-  }
-};
 
 struct Box {
   double left, top, right, bottom;
@@ -202,12 +139,6 @@ void draw_line(Svg& svg, const Chart& chart, const Series& series, const char* c
           line_style(series.kind));
 }
 
-double widest(const std::vector<std::string>& labels) {
-  double most = 0;
-  for (const std::string& label : labels) most = std::max(most, text_width(label));
-  return most;
-}
-
 }  // namespace
 
 std::string to_svg(const Chart& original, Where where) {
@@ -220,7 +151,7 @@ std::string to_svg(const Chart& original, Where where) {
     if (reference.vertical) top += 17;
     if (!reference.vertical) right = std::max(right, text_width(reference.label) + 16);
   }
-  const Box box{margin + 22 + widest(layout.y.labels) + 8, top, width - right, top + plot_height};
+  const Box box{margin + 22 + widest_text(layout.y.labels) + 8, top, width - right, top + plot_height};
   const auto to_x = [&](double x) { return box.left + inset + layout.x.at(x) * (box.right - box.left - 2 * inset); };
   const auto to_y = [&](double y) { return box.bottom - inset - layout.y.at(y) * (plot_height - 2 * inset); };
   draw_axes(svg, box, layout.x, layout.y, to_x, to_y);

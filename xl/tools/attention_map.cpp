@@ -1,0 +1,97 @@
+#include "xl/tools/attention_map.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/arithmetic.hpp"
+#include "autograd/matmul.hpp"
+#include "autograd/shaping.hpp"
+#include "autograd/softmax.hpp"
+#include "tensor/elementwise.hpp"
+#include "tensor/fail.hpp"
+#include "tensor/reduce.hpp"
+#include "xl/relative_shift.hpp"
+
+namespace segue {
+
+namespace {
+
+// The model, which notes the weights of each layer before that runs. A copy shares the parameters.
+struct AttentionRecorder : TransformerXL {
+  AttentionRecorder(const TransformerXL& model, std::vector<Tensor>& out) : TransformerXL(model), maps(out) {}
+
+  Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
+                     const Mode& mode) const override {
+    const Layer& layer = layers[n];
+    Variable context = concat({m, h}, 1);  // [B, K, D]
+    if (layer.pre_norm) context = layer.attention_norm(context);
+    const Variable queries = narrow(context, 1, m.dim(1), h.dim(1));  // [B, T, D]
+    maps.push_back(attention_weights(layer.attention, queries, context, positions).value());
+    return TransformerXL::run_layer(n, h, m, positions, mode);
+  }
+
+  std::vector<Tensor>& maps;
+};
+
+}  // namespace
+
+Variable attention_weights(const RelativeAttention& attention, const Variable& h, const Variable& context,
+                           const Positions& positions) {
+  const Variable q = split_heads(matmul(h, attention.w_q), attention.heads);              // [B, H, T, Dh]
+  const Variable k = split_heads(matmul(context, attention.w_k_E), attention.heads);      // [B, H, K, Dh]
+  const Variable r = split_heads(matmul(positions.R, attention.w_k_R), attention.heads);  // [H, K, Dh]
+  const Index H = attention.heads, Dh = q.dim(-1);
+  const Variable u = reshape(positions.u, {H, 1, Dh});
+  const Variable v = reshape(positions.v, {H, 1, Dh});
+
+  const Variable content = matmul(q + u, transpose(k, -1, -2));                   // (a) + (c)  [B, H, T, K]
+  const Variable position = relative_shift(matmul(q + v, transpose(r, -1, -2)));  // (b) + (d)  [B, H, T, K]
+  const Variable scores = scale(content + position, 1 / std::sqrt(static_cast<Real>(Dh)));
+  return softmax(masked_fill(scores, positions.hidden, -std::numeric_limits<Real>::infinity()));
+}
+
+std::vector<Tensor> attention_maps(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
+                                   Where where) {
+  const NoGradientGuard no_gradient;
+  std::vector<Tensor> maps;
+  AttentionRecorder(model, maps)(tokens, memory, Mode::evaluate(), where);
+  return maps;
+}
+
+Tensor head_map(const Tensor& map, Index head, Where where) {
+  if (map.rank() != 4 || map.dim(0) < 1) {
+    fail<ShapeError>(where, "head_map: a map of shape {}; expected [B, H, T, K]", map.shape());
+  }
+  const Index B = map.dim(0), H = map.dim(1);
+  if (head < 0 || head >= H) fail<RangeError>(where, "head_map: head {} of {}", head, H);
+  const Tensor total = sum(map.narrow(1, head, 1), {0, 1});  // [B, 1, T, K] -> [T, K]
+  return scale(total, 1 / static_cast<Real>(B));
+}
+
+double weight_at_distance(const Tensor& head_map, Index distance, Where where) {
+  if (head_map.rank() != 2 || head_map.dim(0) > head_map.dim(1)) {
+    fail<ShapeError>(where, "weight_at_distance: a map of shape {}; expected [T, K] with T <= K", head_map.shape());
+  }
+  if (distance < 0) fail<ValueError>(where, "weight_at_distance: expected a distance of 0 or more, got {}", distance);
+  const Index T = head_map.dim(0), M = head_map.dim(1) - T;
+  double total = 0, count = 0;
+  for (Index i = 0; i < T; ++i) {
+    if (distance > M + i) continue;
+    total += static_cast<double>(head_map.at({i, (M + i) - distance}));
+    ++count;
+  }
+  return count > 0 ? total / count : 0;
+}
+
+HeadAtDistance strongest_head(const std::vector<Tensor>& maps, Index distance, Where where) {
+  HeadAtDistance best;
+  for (std::size_t n = 0; n < maps.size(); ++n) {
+    for (Index head = 0; maps[n].rank() == 4 && head < maps[n].dim(1); ++head) {
+      const double weight = weight_at_distance(head_map(maps[n], head, where), distance, where);
+      if (weight > best.weight) best = {static_cast<Index>(n), head, weight};
+    }
+  }
+  return best;
+}
+
+}  // namespace segue
