@@ -90,9 +90,12 @@ HeatMap attention_picture(const Settings& s, const TransformerXL& model) {
   for (Index k = 1; k < segments; ++k) memory = model(task.next().inputs, memory, Mode::evaluate()).memory;
   const std::vector<Tensor> maps = attention_maps(model, task.next().inputs, memory);
   const HeadAtDistance best = strongest_head(maps, s.period - 1);
-  fmt::print("\nWith M = {}, head {} of layer {} puts {:.3f} of its weight on the key at distance P - 1 = {}.\n", M,
-             best.head + 1, best.layer + 1, best.weight, s.period - 1);
-
+  if (best.weight > 0) {
+    fmt::print("\nWith M = {}, head {} of layer {} puts {:.3f} of its weight on the key at distance P - 1 = {}.\n", M,
+               best.head + 1, best.layer + 1, best.weight, s.period - 1);
+  } else {
+    fmt::print("\nWith M = {}, no query has a key at distance P - 1 = {}.\n", M, s.period - 1);
+  }
   HeatMap map;
   map.title = fmt::format("Where head {} of layer {} looks, M = {}", best.head + 1, best.layer + 1, M);
   map.description = "Weight from each query of a segment to each key of memory and segment, a mean over rows.";

@@ -10,7 +10,6 @@
 #include "tensor/reduce.hpp"
 #include "tests/support/tiny_models.hpp"
 #include "xl/sinusoids.hpp"
-#include "xl/tasks/periodic_copy.hpp"
 #include "xl/tools/recomputation.hpp"
 
 namespace segue::xl_attention_map_test {
