@@ -5,6 +5,7 @@
 // and looking at what L does, which needs to know nothing of rules.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -62,7 +63,7 @@ std::string factor(double number) {
   return number < 0 ? "(" + text + ")" : text;
 }
 
-// Node by node from the end, so that what a node hands on is complete.
+// Node by node from the end, so that each gradient is complete before it is handed on.
 std::vector<Share> shares_by_hand(const Settings& s) {
   std::map<std::string, double> v = values(s);
   const auto times = [](double a, double b) { return factor(a) + " * " + factor(b); };
@@ -85,12 +86,16 @@ std::map<std::string, double> gradients_by_hand(const std::vector<Share>& shares
   std::string last;
   for (const Share& share : shares) {
     const bool first = terms[share.to].empty();
-    terms[share.to] += (first ? "" : " + ") + factor(share.amount);
+    terms[share.to] += fmt::format("{}{:.6g}",
+                                   first              ? ""
+                                   : share.amount < 0 ? " - "
+                                                      : " + ",
+                                   first ? share.amount : std::abs(share.amount));
     sums[share.to] += share.amount;
     const std::string step = share.from == last ? "" : share.from + " = " + share.step;
     const std::string numbers = share.numbers.empty() ? "" : " = " + share.numbers;
     const std::string sum = fmt::format("d{} = {}", share.to, terms[share.to]);
-    fmt::print("  {:<9}  gives {} {:<26}{}{}\n", step, share.to,
+    fmt::print("  {:<9}  gives {}: {:<25}{}{}\n", step, share.to,
                fmt::format("{}{} = {:.6g}", share.rule, numbers, share.amount), sum,
                first ? "" : fmt::format(" = {:.6g}", sums[share.to]));
     last = share.from;

@@ -88,14 +88,14 @@ std::vector<Sum> sums_by_hand(const Settings& s, const std::string& walled) {
   return sums;
 }
 
-// "8 + 4 = 12".
+// "8 + 4 = 12". Adding 0 makes a 0 of -0.
 std::string text_of(const Sum& sum) {
   std::string text;
   for (const double share : sum.shares) {
     text += (text.empty() ? ""
              : share < 0  ? " - "
                           : " + ") +
-            fmt::format("{:.6g}", text.empty() ? share : std::abs(share));
+            fmt::format("{:.6g}", text.empty() ? share + 0.0 : std::abs(share));
   }
   return sum.shares.size() == 1 ? text : fmt::format("{} = {:.6g}", text, sum.total);
 }
@@ -109,15 +109,18 @@ std::map<std::string, double> gradients_in(const Variable& L) {
   return gradients;
 }
 
-// How many nodes were made for the graph, and how many of them are alive when only its last is held.
-Variable build_and_count(const Settings& s, const std::string& walled) {
+// Builds the graph, walks it back and prints it, with how many nodes were made and how many of them are alive when only
+// the last is held.
+Variable show_graph(const Settings& s, const std::string& walled) {
   const std::int64_t before = live_node_count();
   const std::uint64_t id_before = Variable().node().id;
   const Variable L = six_nodes(s, walled);
-  fmt::print("{} the wall: L = {:.6g}, {} nodes made, {} alive.\n", walled == no_wall ? "Without" : "With", L.item(),
-             L.node().id - id_before, live_node_count() - before);
+  const auto made = static_cast<std::int64_t>(L.node().id - id_before), alive = live_node_count() - before;
+  fmt::print("{} the wall: L = {:.6g}, {} nodes made, {} alive.", walled == no_wall ? "Without" : "With", L.item(),
+             made, alive);
+  if (walled != no_wall) fmt::print(" Freed: {0} and what only {0} held.", walled);
   backward(L, Graph::keep);
-  fmt::print("{}\n", graph_as_tree(L));
+  fmt::print("\n{}\n", graph_as_tree(L));
   return L;
 }
 
@@ -126,11 +129,12 @@ void compare_gradients(const Settings& s, const Variable& without, const Variabl
   std::map<std::string, double> before = gradients_in(without), after = gradients_in(with);
   std::map<std::string, double> v = values(s, no_wall);
   Table table({"node", "value", "gradient_without", "gradient_with", "by_hand_with", "by_differences_with"});
+  std::map<std::string, std::string> inputs = {{"p", "x and y"}, {"q", "p and x"}, {"r", "q and y"}};
   fmt::print(
-      "The gradients by hand, each the sum of what the users of its node hand out. The wall at {0} lets nothing\n"
-      "through to {0}; what comes behind {0} gets less, or something else:\n"
-      "                     without            with the wall      backward   by differences\n",
-      s.wall);
+      "A gradient is the sum of what the users of its node hand out. None comes through the wall at {0}, so {0}\n"
+      "has none to hand on to {1}. Their gradients change, and with them what they hand on:\n"
+      "                     by hand, without   by hand, with      backward   by differences\n",
+      s.wall, inputs[s.wall]);
   for (std::size_t k = 0; k < hand_with.size(); ++k) {
     const Sum &old = hand_without[k], &now = hand_with[k];
     const std::string name = now.name;
@@ -171,7 +175,7 @@ double slope_along(const TransformerXL& model, const Memory& memory, std::size_t
     moved.layers[n] = Variable(add(memory.layers[n].value(), scale(direction, h)));
     return static_cast<double>(second_loss(model, moved).item());
   };
-  constexpr Real h = Real(0.02);  // large enough for the rounding of float
+  constexpr Real h = Real(0.005);  // large enough for the rounding of float
   return (loss_at(h) - loss_at(-h)) / (2 * static_cast<double>(h));
 }
 
@@ -221,7 +225,7 @@ void tell(const Settings& s) {
   check_choice("wall", s.wall, {"p", "q", "r"});
   make_folder(s.out);
   fmt::print("p = x y, q = p + x, r = q y, L = r - p. What uses {0} gets stop_gradient({0}) in its place.\n\n", s.wall);
-  const Variable without = build_and_count(s, no_wall), with = build_and_count(s, s.wall);
+  const Variable without = show_graph(s, no_wall), with = show_graph(s, s.wall);
   compare_gradients(s, without, with);
   show_transformer(s);
   write_text_file(s.out + "/stop_gradient.dot", graph_as_dot(with));

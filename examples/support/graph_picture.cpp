@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <unordered_set>
 
@@ -19,13 +18,14 @@ namespace {
 constexpr std::size_t most_drawn = 64;
 constexpr double picture_margin = 24, box_height = 66, row_gap = 22, column_gap = 62, wall_width = 9;
 
-// A box, or a point on a line that skips this column.
+// A box, a point on a line that skips this column, or what a wall cut off when that is not part of the graph.
 struct Place {
-  const Node* node = nullptr;  // none for a point
+  const Node* node = nullptr;    // of a box
+  const Node* beyond = nullptr;  // of what was cut off: the wall
   std::size_t column = 0;
   double y = 0;                         // of its middle
   std::vector<std::size_t> neighbours;  // places in the columns beside it
-  double height() const { return node == nullptr ? 12 : box_height; }
+  double height() const { return node != nullptr ? box_height : beyond != nullptr ? box_height / 2 : 12; }
 };
 
 // From the box of an input, through points, to the box of its user; `cut`: from what a stop-gradient cut off.
@@ -58,7 +58,7 @@ std::vector<const Node*> nodes_of(const Variable& z, Where where) {
 }
 
 std::size_t add_place(Drawing& drawing, const Node* node, std::size_t column) {
-  drawing.places.push_back({node, column, 0, {}});
+  drawing.places.push_back({node, nullptr, column, 0, {}});
   if (drawing.columns.size() <= column) drawing.columns.resize(column + 1);
   drawing.columns[column].push_back(drawing.places.size() - 1);
   return drawing.places.size() - 1;
@@ -77,25 +77,23 @@ void add_line(Drawing& drawing, std::size_t from, std::size_t to, bool cut) {
   drawing.lines.push_back(line);
 }
 
-// One to the right of the last input; a wall with nothing drawn behind it stands right before its first user.
+// One to the right of the last input, and of what was cut off. A wall with nothing else drawn behind it stands right
+// before its first user.
 std::map<const Node*, std::size_t> columns_of(const std::vector<const Node*>& nodes) {
-  std::map<const Node*, std::size_t> column;
-  std::map<std::uint64_t, const Node*> by_id;
+  std::map<const Node*, std::size_t> column, first_user;
+  std::map<std::uint64_t, std::size_t> column_by_id;
   for (const Node* node : nodes) {
-    by_id[node->id] = node;
-    std::size_t c = by_id.count(node->cut) > 0 ? column[by_id[node->cut]] + 1 : 0;
+    std::size_t c = column_by_id.count(node->cut) > 0 ? column_by_id[node->cut] + 1 : node->cut != 0 ? 1 : 0;
     for (const Input& input : node->inputs) c = std::max(c, column[input.node.get()] + 1);
-    column[node] = c;
-  }
-  for (const Node* wall : nodes) {
-    if (wall->cut == 0 || column[wall] > 0) continue;
-    std::size_t first_user = std::numeric_limits<std::size_t>::max();
-    for (const Node* node : nodes) {
-      for (const Input& input : node->inputs) {
-        if (input.node.get() == wall) first_user = std::min(first_user, column[node]);
-      }
+    column[node] = column_by_id[node->id] = c;
+    for (const Input& input : node->inputs) {
+      std::size_t& first = first_user.try_emplace(input.node.get(), c).first->second;
+      first = std::min(first, c);
     }
-    if (first_user <= nodes.size()) column[wall] = first_user - 1;
+  }
+  for (const Node* node : nodes) {
+    const bool alone = node->cut != 0 && column_by_id.count(node->cut) == 0;
+    if (alone && first_user.count(node) > 0) column[node] = first_user[node] - 1;
   }
   return column;
 }
@@ -107,7 +105,12 @@ Drawing places_and_lines(const std::vector<const Node*>& nodes) {
   for (const Node* node : nodes) by_id[node->id] = place[node] = add_place(drawing, node, column[node]);
   for (const Node* node : nodes) {
     for (const Input& input : node->inputs) add_line(drawing, place[input.node.get()], place[node], false);
-    if (by_id.count(node->cut) > 0) add_line(drawing, by_id[node->cut], place[node], true);
+    if (node->cut == 0) continue;
+    if (by_id.count(node->cut) == 0) {
+      by_id[node->cut] = add_place(drawing, nullptr, column[node] - 1);
+      drawing.places.back().beyond = node;
+    }
+    add_line(drawing, by_id[node->cut], place[node], true);
   }
   return drawing;
 }
@@ -222,9 +225,17 @@ class GraphCanvas {
     text(x_text, y0 + 57, gradient_text(node), node.has_gradient ? "fill=\"#aa2244\"" : "fill=\"#555\"");
   }
 
+  // What was cut off is not there to be drawn; its name is.
+  void absent(const Place& place) {
+    const double x_end = left(place) + box_width - 8;
+    const char* const style = "text-anchor=\"end\" fill=\"#555\" font-style=\"italic\"";
+    text(x_end, y(place) - 3, place.beyond->label, style);
+    text(x_end, y(place) + 14, "not part of this graph", style);
+  }
+
   void line(const Line& route) {
     const Place &from = drawing_.places[route.places.front()], &to = drawing_.places[route.places.back()];
-    const double tip = route.cut || to.node->cut != 0 ? wall_width + 2 : 7;  // an arrow's head, or the wall
+    const double tip = route.cut ? wall_width + 1 : 7;  // an arrow's head, or the wall
     double x = left(from) + box_width, y_now = port(from, route, true);
     std::string path = fmt::format("M{:.1f} {:.1f}", x, y_now);
     for (std::size_t i = 1; i < route.places.size(); ++i) {
@@ -257,7 +268,7 @@ class GraphCanvas {
   }
 
   std::string body;
-  double box_width = 110, width = 0, height = 0, shift = 0;
+  double box_width = 150, width = 0, height = 0, shift = 0;
 
  private:
   template <class... Values>
@@ -302,6 +313,7 @@ std::string graph_as_svg(const Variable& z, const std::string& title, const std:
   for (const Line& line : drawing.lines) canvas.line(line);
   for (const Place& place : drawing.places) {
     if (place.node != nullptr) canvas.box(place);
+    if (place.beyond != nullptr) canvas.absent(place);
   }
   const double width = std::max(canvas.width, 640.0);
   return fmt::format(

@@ -10,8 +10,8 @@ namespace segue {
 
 /// The graph that z holds, as SVG. A box shows how its node was made, its value and, where backward left one, its
 /// gradient; for more than one element their shape. A stop-gradient is a dashed box behind a wall, with a dashed line
-/// from the node it cut where that is drawn too. `description` is a sentence for readers who cannot see the picture.
-/// Throws ValueError for more than 64 nodes.
+/// from the node it cut, or from the name of that node where z does not hold it. `description` is a sentence for
+/// readers who cannot see the picture. Throws ValueError for more than 64 nodes.
 std::string graph_as_svg(const Variable& z, const std::string& title, const std::string& description,
                          Where where = Where::current());
 

@@ -107,12 +107,14 @@ TEST_CASE("a stop-gradient is a wall, with a dashed line from what it cut where 
   const std::string alone = picture(behind);
   CHECK(count(alone, brick_wall) == 1);
   CHECK(boxes(alone).size() == 3);
-  CHECK(count(alone, "stroke-dasharray") == 1);  // the box
+  CHECK(count(alone, "stroke-dasharray") == 2);  // the box, and the line from a name
+  CHECK(has(alone, "not part of this graph"));
   CHECK(has(alone, "stop_gradient of y"));
   CHECK(has(alone, "mul(SG(y), x)"));
   CHECK(has(alone, "no gradient"));
   const std::string both = picture(y + stop_gradient(y) * x);
-  CHECK(count(both, "stroke-dasharray") == 2);  // and the line
+  CHECK(count(both, "stroke-dasharray") == 2);
+  CHECK_FALSE(has(both, "not part of this graph"));
   CHECK(count(both, brick_wall) == 1);
   CHECK(well_laid_out(both));
 }
