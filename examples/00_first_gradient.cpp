@@ -95,7 +95,7 @@ std::map<std::string, double> gradients_by_hand(const std::vector<Share>& shares
     const std::string step = share.from == last ? "" : share.from + " = " + share.step;
     const std::string numbers = share.numbers.empty() ? "" : " = " + share.numbers;
     const std::string sum = fmt::format("d{} = {}", share.to, terms[share.to]);
-    fmt::print("  {:<9}  gives {}: {:<25}{}{}\n", step, share.to,
+    fmt::print("  {:<9}  gives {}: {:<23}  {}{}\n", step, share.to,
                fmt::format("{}{} = {:.6g}", share.rule, numbers, share.amount), sum,
                first ? "" : fmt::format(" = {:.6g}", sums[share.to]));
     last = share.from;
@@ -148,8 +148,8 @@ int main(int argc, char** argv) {
   Settings s;
   Arguments arguments("first_gradient",
                       "Prints, draws and checks by hand a graph of six nodes: L = (x y + x) y - x y, in small steps.");
-  arguments.add("x", s.x, "value of the parameter x", -1000, 1000);
-  arguments.add("y", s.y, "value of the parameter y", -1000, 1000);
+  arguments.add("x", s.x, "value of the parameter x", -100, 100);
+  arguments.add("y", s.y, "value of the parameter y", -100, 100);
   arguments.add("step", s.step, "how far a node is moved to either side for the differences", 1e-9, 1);
   arguments.add("out", s.out, "folder for the picture and the numbers");
   return run_lesson(arguments, argc, argv, [&] { tell(s); });

@@ -245,8 +245,8 @@ int main(int argc, char** argv) {
   Arguments arguments("stop_gradient",
                       "Puts a wall into the six nodes of first_gradient and between two segments of a Transformer-XL, "
                       "and shows which gradients end there.");
-  arguments.add("x", s.x, "value of the parameter x", -1000, 1000);
-  arguments.add("y", s.y, "value of the parameter y", -1000, 1000);
+  arguments.add("x", s.x, "value of the parameter x", -100, 100);
+  arguments.add("y", s.y, "value of the parameter y", -100, 100);
   arguments.add("wall", s.wall, "the node behind the wall: p, q or r");
   arguments.add("step", s.step, "how far a node is moved to either side for the differences", 1e-9, 1);
   arguments.add("seed", s.seed, "seed of the model's weights", 0);
