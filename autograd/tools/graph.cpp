@@ -36,8 +36,11 @@ std::string title(const Node& node) {
   return fmt::format("{}{}{} {}", node.op, node.cut != 0 ? " of" : "", name, node.value.shape());
 }
 
-std::string value_or_shape(const Node& node) {
-  return node.value.size() == 1 ? fmt::format(" = {:.4g}", *node.value.data()) : "";
+// " = 6, gradient 2", the second where a backward left one; of larger tensors the title tells the shape.
+std::string numbers_of(const Node& node) {
+  if (node.value.size() != 1) return "";
+  const std::string gradient = node.has_gradient ? fmt::format(", gradient {:.4g}", *node.gradient.data()) : "";
+  return fmt::format(" = {:.4g}{}", *node.value.data(), gradient);
 }
 
 std::string escaped(const std::string& text) {
@@ -63,7 +66,7 @@ std::string graph_as_tree(const Variable& z, std::size_t most) {
     }
     const std::size_t number = numbers.try_emplace(&node, numbers.size() + 1).first->second;
     if (first_time) {
-      out += fmt::format("{}#{} {}{}\n", indent, number, title(node), value_or_shape(node));
+      out += fmt::format("{}#{} {}{}\n", indent, number, title(node), numbers_of(node));
     } else {
       out += fmt::format("{}#{} again\n", indent, number);
     }
@@ -80,7 +83,7 @@ std::string graph_as_dot(const Variable& z, std::size_t most) {
     if (!first_time) return true;
     drawn[node.id] = &node;
     const char* style = node.cut != 0 ? ", style=dashed" : node.inputs.empty() ? ", style=rounded" : "";
-    out += fmt::format("  n{} [label=\"{}{}\"{}];\n", node.id, escaped(title(node)), value_or_shape(node), style);
+    out += fmt::format("  n{} [label=\"{}{}\"{}];\n", node.id, escaped(title(node)), numbers_of(node), style);
     return true;
   });
   each_node(z, [&](const Node& node, int, bool first_time) {

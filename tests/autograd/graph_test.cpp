@@ -49,6 +49,16 @@ TEST_CASE("The tree shows op, label, shape, and a node met again by its number")
         "    #3 again\n");
 }
 
+TEST_CASE("Tree and DOT show the gradient of a single number where a backward has left one") {
+  const Variable x = parameter(Tensor::scalar(3), "x"), y = x * x;
+  backward(y, Graph::keep);
+  CHECK(graph_as_tree(y) ==
+        "#1 mul [] = 9\n"
+        "  #2 parameter 'x' [] = 3, gradient 6\n"
+        "  #2 again\n");
+  CHECK(holds(graph_as_dot(y), "[label=\"parameter 'x' [] = 3, gradient 6\""));
+}
+
 TEST_CASE("Tree and DOT of a large graph are cut off at the number of lines or nodes asked for") {
   Variable z = parameter(Tensor::scalar(1));
   for (int i = 0; i < 1000; ++i) z = z + z;
