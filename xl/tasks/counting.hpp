@@ -3,8 +3,8 @@
 //
 // It shows an honest limit of attention. A counter is a state: the count before and one token give the next count, for
 // ever. A model of N layers hands a state on at most N times, so it must add up many tokens in one look, and where it
-// learns that for some distance it need not know it for twice as much. Behind the last shown count that its layers can
-// reach, N M + T tokens back, it can only guess.
+// has learned that for some distance it need not know it for twice as much. Where no shown count is among the tokens
+// that can influence it, it can only guess.
 #pragma once
 
 #include "tensor/random.hpp"
