@@ -79,7 +79,7 @@ std::vector<double> pairs_by_distance(const Brackets& task) {
     const ReturnChances inside = return_chances(task.distance, top - base - 1);
     for (std::size_t n = 0; n + 2 <= D; n += 2) {
       double around = 0;  // up to the base before the pair, and down from it behind
-      for (std::size_t before = 0; before + n + 2 <= D; ++before) {
+      for (std::size_t before = y; before + n + 2 + y <= D; before += 2) {
         around += chances[before][y] * chances[D - n - 2 - before][y];
       }
       pairs[n] += 0.25 * around * inside[n][0] / chances[D][0];
