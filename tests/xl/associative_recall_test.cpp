@@ -95,6 +95,21 @@ TEST_CASE("Values are as likely as one another wherever the pair stands, and so 
   CHECK(statistic < 85);  // 31 degrees of freedom: chance passes 85 less than once in a million
 }
 
+TEST_CASE("Every choice of keys, in every order, is as likely as any other") {
+  const QuestionSource draw = associative_recall_questions({.pairs = 2, .keys = 3, .values = 1, .longest = 0});
+  Random random(6);
+  std::vector<double> counts(9, 0);  // first key, second key
+  for (int n = 0; n < 6000; ++n) {
+    const Question question = draw(random);
+    ++counts[static_cast<std::size_t>(3 * question.tokens[0] + question.tokens[2])];
+  }
+  double statistic = 0;
+  for (const std::size_t different : {1, 2, 3, 5, 6, 7}) {
+    statistic += (counts[different] - 1000) * (counts[different] - 1000) / 1000;
+  }
+  CHECK(statistic < 36);  // 5 degrees of freedom: chance passes 36 once in a million
+}
+
 TEST_CASE("The best accuracy and loss are those counted over all questions, given the tokens within reach") {
   for (const auto& [pairs, keys] : {std::pair<Index, Index>{1, 1}, {1, 3}, {2, 3}, {3, 3}}) {
     for (const Index values : {1, 2, 3}) {

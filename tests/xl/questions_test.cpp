@@ -4,8 +4,10 @@
 
 #include <limits>
 
+#include "nn/schedule.hpp"
 #include "tests/support/tiny_models.hpp"
 #include "xl/tasks/gap_recall.hpp"
+#include "xl/training.hpp"
 
 namespace segue::xl_questions_test {
 
@@ -125,6 +127,30 @@ TEST_CASE("A model that always says the same is right once in `keys` times, and 
   bias.data_in_place()[1] = std::numeric_limits<Real>::quiet_NaN();
   model.output_bias.set_value(bias);
   CHECK(share_answered(model, gaps_up_to(3), 50, 50, 4, 5, random) == 0);
+}
+
+TEST_CASE("A small model learns to recall a key from segments back, and then knows it across gaps it never met") {
+  Config config = learner_config();
+  config.vocabulary = 7;
+  config.memory_length = 16;
+  Random random(1);
+  TransformerXL model(config, random);
+  QuestionRows rows(gaps_up_to(12), 8, config.segment_length, random);
+  Adam adam(parameters(model));
+  TrainingState state = {0, empty_memory(config, 8, config.memory_length), Random(1)};
+  TrainingOptions options;
+  options.steps = 120;
+  options.clip = 1;
+  options.learning_rate = [](Index step) { return warm_up_cosine(step, 10, 120, Real(0.01)); };
+  train(
+      model, adam, state, [&] { return rows.next(); }, options);
+  const auto share = [&](Index gap, Index M) {
+    return share_answered(model, gap_recall_questions({.keys = 3, .noise = 3, .shortest = gap, .longest = gap}), 200,
+                          50, config.segment_length, M, random);
+  };
+  CHECK(share(12, 16) > 0.95);
+  CHECK(share(60, 64) > 0.9);
+  CHECK(share(60, 16) < 0.5);  // two layers reach back 2 * 16 + 1 tokens and no further: chance, 1 in 3
 }
 
 TEST_CASE("Numbers below 1, questions without tokens and tokens the model does not know are errors") {
