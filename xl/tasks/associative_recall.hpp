@@ -23,9 +23,9 @@ struct AssociativeRecall {
 QuestionSource associative_recall_questions(const AssociativeRecall& task, Where where = Where::current());
 
 /// The largest share of right answers, and the lowest loss in nats, that are open to whoever sees the key that is asked
-/// for and `reach` tokens before it, as in gap_recall_best_accuracy; the mean over all gaps. A key in sight is known;
-/// if it is not in sight, any pair out of sight may be meant. Of these the last may have its value in sight, without
-/// its key, and that is the best guess.
+/// for and `reach` tokens before it, as in gap_recall_best_accuracy; the mean over all gaps. If the pair is in sight,
+/// its value is known; if not, any of the pairs out of sight may be meant. The last of these may have its value in
+/// sight without its key, and then that value is the best guess.
 double associative_recall_best_accuracy(const AssociativeRecall& task, Index reach, Where where = Where::current());
 double associative_recall_best_loss(const AssociativeRecall& task, Index reach, Where where = Where::current());
 

@@ -40,10 +40,10 @@ class QuestionRows {
   std::vector<Row> rows_;
 };
 
-/// How many of `count` fresh questions, 0 .. 1 of them, a model answers by its likeliest token. It reads them `batch`
-/// at a time in segments of T tokens, each from an empty memory that keeps up to `memory_length` positions. Throws
-/// ValueError for a number below 1 and for a question without tokens, and what the model throws. A NaN among the logits
-/// is no answer.
+/// The share, 0 .. 1, of `count` fresh questions that a model answers right by its likeliest token. It reads them
+/// `batch` at a time in segments of T tokens, each from an empty memory that keeps up to `memory_length` positions. A
+/// NaN among the logits is no answer. Throws ValueError for a number below 1 and for a question without tokens, and
+/// what the model throws.
 double share_answered(const LanguageModel& model, const QuestionSource& draw, Index count, Index batch, Index T,
                       Index memory_length, Random& random, Where where = Where::current());
 
