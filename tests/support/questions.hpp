@@ -1,6 +1,7 @@
 // What the tests of tasks that ask questions share: an oracle that counts instead of thinking.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
