@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <tuple>
 #include <unordered_set>
 
 #include "examples/support/output.hpp"
@@ -128,7 +129,8 @@ void settle(Drawing& drawing, std::vector<std::size_t>& column, bool reorder) {
   std::vector<double> wanted(drawing.places.size());
   for (const std::size_t p : column) wanted[p] = mean_of_neighbours(drawing, drawing.places[p]);
   if (reorder) {
-    std::stable_sort(column.begin(), column.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
+    const auto key = [&](std::size_t p) { return std::tuple(wanted[p], drawing.places[p].y, p); };
+    std::sort(column.begin(), column.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   }
   double moved = 0, free = -1e9;
   for (const std::size_t p : column) {

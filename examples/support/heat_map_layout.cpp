@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace segue {
 
@@ -34,7 +35,8 @@ std::vector<CellLabel> cell_boundaries(const HeatMap& map, bool vertical, Index 
     if (at < 0 || at > static_cast<double>(cells)) continue;
     found.push_back({std::round(at), boundary.label});
   }
-  std::stable_sort(found.begin(), found.end(), [](const CellLabel& a, const CellLabel& b) { return a.at < b.at; });
+  std::sort(found.begin(), found.end(),
+            [](const CellLabel& a, const CellLabel& b) { return std::tie(a.at, a.text) < std::tie(b.at, b.text); });
   return found;
 }
 

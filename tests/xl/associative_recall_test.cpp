@@ -104,8 +104,9 @@ TEST_CASE("Every choice of keys, in every order, is as likely as any other") {
     ++counts[static_cast<std::size_t>(3 * question.tokens[0] + question.tokens[2])];
   }
   double statistic = 0;
-  for (const std::size_t different : {1, 2, 3, 5, 6, 7}) {
-    statistic += (counts[different] - 1000) * (counts[different] - 1000) / 1000;
+  for (const Index different : {1, 2, 3, 5, 6, 7}) {
+    const double count = counts[static_cast<std::size_t>(different)];
+    statistic += (count - 1000) * (count - 1000) / 1000;
   }
   CHECK(statistic < 36);  // 5 degrees of freedom: chance passes 36 once in a million
 }
