@@ -5,19 +5,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_set>
 
 #include "examples/support/output.hpp"
-#include "examples/support/terminal.hpp"
+#include "examples/support/svg.hpp"
 
 namespace segue {
 namespace {
 
 constexpr std::size_t most_drawn = 64;
-constexpr double picture_margin = 24, box_height = 66, row_gap = 22, column_gap = 62, wall_width = 9;
+constexpr double box_height = 66, row_gap = 22, column_gap = 62, wall_width = 9;
 
 // A box, a point on a line that skips this column, or what a wall cut off when that is not part of the graph.
 struct Place {
@@ -155,16 +154,6 @@ void lay_out_rows(Drawing& drawing) {
   }
 }
 
-std::string xml(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const char* const name = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : nullptr;
-    if (name != nullptr) out += name;
-    if (name == nullptr) out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return out;
-}
-
 // "p", "SG(q)"; a node without a label goes by its op.
 std::string name_of(const Node& node) {
   if (node.cut != 0) return "SG(" + node.label + ")";
@@ -197,18 +186,16 @@ class GraphCanvas {
   GraphCanvas(const Drawing& drawing, double header) : drawing_(drawing) {
     double top = 1e9, bottom = -1e9;
     for (const Place& place : drawing.places) {
-      if (place.node != nullptr) box_width = std::max(box_width, 0.56 * 13 * columns(made_as(*place.node)) + 28);
+      if (place.node != nullptr) box_width = std::max(box_width, text_width(made_as(*place.node)) + 28);
       top = std::min(top, place.y - place.height() / 2);
       bottom = std::max(bottom, place.y + place.height() / 2);
     }
     shift = header - top;
-    height = bottom + shift + picture_margin;
+    height = bottom + shift + svg_margin;
     const auto n = static_cast<double>(drawing.columns.size());
-    width = 2 * picture_margin + n * box_width + (n - 1) * column_gap;
+    width = 2 * svg_margin + n * box_width + (n - 1) * column_gap;
   }
-  double left(const Place& p) const {
-    return picture_margin + static_cast<double>(p.column) * (box_width + column_gap);
-  }
+  double left(const Place& p) const { return svg_margin + static_cast<double>(p.column) * (box_width + column_gap); }
   double y(const Place& p) const { return p.y + shift; }
 
   void box(const Place& place) {
@@ -218,8 +205,8 @@ class GraphCanvas {
     const char* const style = wall                  ? "fill=\"#f4f4f4\" stroke=\"#222\" stroke-dasharray=\"5 4\""
                               : node.inputs.empty() ? "fill=\"#eef3f9\" stroke=\"#004488\""
                                                     : "fill=\"#fff\" stroke=\"#444\"";
-    add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{}\" stroke-width=\"1.4\" {}/>", x0,
-        y0, box_width, box_height, node.inputs.empty() && !wall ? 14 : 3, style);
+    svg.add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{}\" stroke-width=\"1.4\" {}/>",
+            x0, y0, box_width, box_height, node.inputs.empty() && !wall ? 14 : 3, style);
     if (wall) draw_wall(x0, y0);
     const double x_text = x0 + 13;
     text(x_text, y0 + 20, made_as(node), "font-weight=\"bold\"");
@@ -249,36 +236,30 @@ class GraphCanvas {
       if (!last) path += fmt::format("h{:.1f}", box_width);
       x = x_next + (last ? 0 : box_width), y_now = y_next;
     }
-    add("<path d=\"{}\" fill=\"none\" stroke=\"#444\" stroke-width=\"1.4\"{}/>", path,
-        route.cut ? " stroke-dasharray=\"5 4\"" : "");
-    if (!route.cut) add("<path d=\"M{:.1f} {:.1f}l-9 -4v8z\" fill=\"#444\"/>", left(to) - 0.5, y_now);
+    svg.add("<path d=\"{}\" fill=\"none\" stroke=\"#444\" stroke-width=\"1.4\"{}/>", path,
+            route.cut ? " stroke-dasharray=\"5 4\"" : "");
+    if (!route.cut) svg.add("<path d=\"M{:.1f} {:.1f}l-9 -4v8z\" fill=\"#444\"/>", left(to) - 0.5, y_now);
   }
 
   void text(double x_text, double y_text, const std::string& content, const char* style) {
     if (content.empty()) return;
-    add("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>", x_text, y_text, style, xml(content));
+    svg.add("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>", x_text, y_text, style, escape(content));
   }
 
   // A wall of bricks on the left side of a box, higher than the box; what comes from there ends at it.
   void draw_wall(double x, double y0) {
     const double x0 = x - wall_width, top = y0 - 8, high = box_height + 16;
-    add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#bb5566\" stroke=\"#222\"/>", x0,
-        top, wall_width, high);
+    svg.add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"#bb5566\" stroke=\"#222\"/>", x0,
+            top, wall_width, high);
     for (double row = 8; row < high; row += 8) {
-      add("<path d=\"M{:.1f} {:.1f}h{:.1f}\" stroke=\"#222\" stroke-width=\"0.8\"/>", x0, top + row, wall_width);
+      svg.add("<path d=\"M{:.1f} {:.1f}h{:.1f}\" stroke=\"#222\" stroke-width=\"0.8\"/>", x0, top + row, wall_width);
     }
   }
 
-  std::string body;
+  Svg svg;
   double box_width = 150, width = 0, height = 0, shift = 0;
 
  private:
-  template <class... Values>
-  void add(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(body), format, std::forward<Values>(values)...);
-    body += '\n';
-  }
-
   // Where a line touches a box: lines that share a side are spread over it, in the order of where they go.
   double port(const Place& place, const Line& route, bool leaving) const {
     const auto touches = [&](const Line& l) {
@@ -307,8 +288,8 @@ std::string graph_as_svg(const Variable& z, const std::string& title, const std:
   lay_out_rows(drawing);
   const bool walls = std::any_of(nodes.begin(), nodes.end(), [](const Node* node) { return node->cut != 0; });
   GraphCanvas canvas(drawing, 72);
-  canvas.text(picture_margin, 30, title, "font-size=\"16\" font-weight=\"bold\"");
-  canvas.text(picture_margin, 51,
+  canvas.text(svg_margin, 30, title, "font-size=\"16\" font-weight=\"bold\"");
+  canvas.text(svg_margin, 51,
               std::string("Values go along the arrows, gradients against them.") +
                   (walls ? " A wall lets the value pass, and no gradient." : ""),
               "fill=\"#555\"");
@@ -318,12 +299,7 @@ std::string graph_as_svg(const Variable& z, const std::string& title, const std:
     if (place.beyond != nullptr) canvas.absent(place);
   }
   const double width = std::max(canvas.width, 640.0);
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-      "role=\"img\" aria-labelledby=\"title desc\" font-family=\"Helvetica Neue, Helvetica, Arial, DejaVu Sans, "
-      "sans-serif\" font-size=\"13\" fill=\"#222\">\n<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n"
-      "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n{4}</svg>\n",
-      width, canvas.height, xml(title), xml(description), canvas.body);
+  return canvas.svg.document(title, description, canvas.height, width);
 }
 
 void write_graph_svg(const std::filesystem::path& path, const Variable& z, const std::string& title,

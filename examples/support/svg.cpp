@@ -60,13 +60,13 @@ double Svg::title(const std::string& content) {
   return y;
 }
 
-std::string Svg::document(const std::string& title, const std::string& description, double height) const {
+std::string Svg::document(const std::string& title, const std::string& description, double height, double width) const {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\""
       " role=\"img\" aria-labelledby=\"title desc\" font-family=\"Helvetica Neue, Helvetica, Arial, DejaVu Sans, "
       "sans-serif\" font-size=\"13\" fill=\"#222\">\n<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n"
       "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n{4}</svg>\n",
-      svg_width, height, escape(title), escape(description), body);
+      width, height, escape(title), escape(description), body);
 }
 
 }  // namespace segue

@@ -1,4 +1,4 @@
-// An SVG document of text and lines, in the one style of all pictures. For chart_svg.cpp and heat_map_svg.cpp.
+// An SVG document of text and lines, in the one style of all pictures. For the files that draw one.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,7 +33,8 @@ struct Svg {
   void sideways(double x, double y, const std::string& content);
   /// Returns the y below the title.
   double title(const std::string& content);
-  std::string document(const std::string& title, const std::string& description, double height) const;
+  std::string document(const std::string& title, const std::string& description, double height,
+                       double width = svg_width) const;
 };
 
 }  // namespace segue

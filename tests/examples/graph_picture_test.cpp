@@ -12,6 +12,7 @@
 #include "autograd/functions.hpp"
 #include "autograd/reductions.hpp"
 #include "autograd/stop_gradient.hpp"
+#include "tests/support/svg.hpp"
 
 namespace segue::examples_graph_picture_test {
 
@@ -32,12 +33,6 @@ Variable six_nodes() {
 std::string picture(const Variable& z) { return graph_as_svg(z, "title", "description"); }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
 
 struct Box {
   double left, top, width, height;

@@ -10,6 +10,7 @@
 
 #include "examples/support/heat_map_layout.hpp"
 #include "examples/support/terminal.hpp"
+#include "tests/support/svg.hpp"
 
 namespace segue::examples_heat_map_test {
 
@@ -35,29 +36,6 @@ HeatMap copying_map() {
 
 HeatMap map_of(const Shape& shape, const std::vector<Real>& values) {
   return {"title", "description", {"x", ""}, {"y", ""}, {"value", ""}, Tensor(shape, values)};
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-bool contains(const std::string& text, const std::string& part) { return count(text, part) > 0; }
-
-// Every tag is closed in order, and every number in an attribute is finite.
-bool is_well_formed(const std::string& svg) {
-  std::vector<std::string> open;
-  static const std::regex tag("<(/?)([a-z]+)([^<>]*?)(/?)>");
-  for (std::sregex_iterator it(svg.begin(), svg.end(), tag), end; it != end; ++it) {
-    const std::smatch& match = *it;
-    if (match[1].length() > 0) {
-      if (open.empty() || open.back() != match[2]) return false;
-      open.pop_back();
-    } else if (match[4].length() == 0) {
-      open.push_back(match[2]);
-    }
-  }
-  return open.empty() && count(svg, "<") == count(svg, ">") && !contains(svg, "nan") && !contains(svg, "inf\"");
 }
 
 // Wider than an axis of one picture, and both kinds of lines.
