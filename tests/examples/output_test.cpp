@@ -4,36 +4,17 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "examples/support/progress.hpp"
 #include "examples/support/terminal.hpp"
+#include "tests/support/folder.hpp"
 
 namespace segue::examples_output_test {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-// A folder of its own that goes when the test ends.
-struct Folder {
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "segue_output_XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  fs::path path;
-};
-
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::vector<std::string> lines_of(std::FILE* file) {
   std::vector<std::string> lines(1);

@@ -51,8 +51,8 @@ void for_each_include(const Lines& files, const F& use) {
 
 // The standard library's headers have neither a dot nor a slash; these few are the operating system's.
 bool is_system_header(const std::string& path) {
-  static const std::set<std::string> posix = {"fcntl.h",        "pthread.h",  "signal.h",   "sys/file.h", "sys/ioctl.h",
-                                              "sys/resource.h", "sys/stat.h", "sys/wait.h", "unistd.h"};
+  static const std::set<std::string> posix = {"fcntl.h",     "pthread.h",      "signal.h",   "spawn.h",    "sys/file.h",
+                                              "sys/ioctl.h", "sys/resource.h", "sys/stat.h", "sys/wait.h", "unistd.h"};
   return path.find_first_of("./") == std::string::npos || posix.count(path) > 0;
 }
 

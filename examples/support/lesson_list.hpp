@@ -1,0 +1,100 @@
+// All lessons, in the order in which they are read. Whoever adds one adds it here and to the table in README.md; a test
+// holds the two together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace segue {
+
+struct Lesson {
+  std::string name;                    // of its program
+  std::string question;                // as in the README, `so` where it names code
+  std::string page;                    // of the book
+  double seconds;                      // of one processor, roughly: those that take long are started first
+  std::vector<std::string> arguments;  // "{out}" stands for the folder of all files
+  std::string after = "";              // the lesson whose files it reads
+  bool alone = false;                  // it measures time, so nothing else may run beside it
+};
+
+/// One thread for each lesson, since several lessons run side by side.
+inline const std::vector<Lesson> lesson_list = {
+    {"first_gradient",
+     "What does backward do, on six nodes one can check by hand?",
+     "docs/03_reverse_mode.md",
+     1,
+     {"out={out}"}},
+    {"stop_gradient",
+     "What changes when one of them stops the gradient?",
+     "docs/04_stop_gradient.md",
+     1,
+     {"out={out}"}},
+    {"context_fragmentation",
+     "What does a cut through a text break, and does a memory mend it?",
+     "docs/09_context_fragmentation.md",
+     6,
+     {"threads=1", "out={out}"}},
+    {"train_text",
+     "How many bits per byte does a memory save on a real text, this book or yours (`text=FILE`)?",
+     "docs/08_training_loop.md",
+     30,
+     {"threads=1", "out={out}"}},
+    {"generate",
+     "How does a model write on, one byte a step? Run `train_text` first: it saves the model.",
+     "docs/15_generation.md",
+     1,
+     {"checkpoint={out}/train_text.safetensors"},
+     "train_text"},
+    {"relative_shift",
+     "What does the shift do, cell by cell, and what does it cost?",
+     "docs/07_relative_shift.md",
+     1,
+     {"out={out}"},
+     "",
+     true},
+    {"position_encodings",
+     "What do other encodings learn, and where do they fail?",
+     "docs/10_position_encodings.md",
+     30,
+     {"threads=1", "out={out}"}},
+    {"memory_tools",
+     "What do 8 bits and computing twice save, and what do they cost?",
+     "docs/11_memory_tools.md",
+     30,
+     {"threads=1", "out={out}"},
+     "",
+     true},
+    {"gradient_flow",
+     "Where does a gradient end, and what passes all the same?",
+     "docs/12_gradient_flow.md",
+     30,
+     {"threads=1", "out={out}"},
+     "",
+     true},
+    {"context_retention",
+     "How much of a fading attention does each kind of window keep?",
+     "docs/13_context_retention.md",
+     1,
+     {"out={out}"}},
+    {"long_document",
+     "Can ten million bytes be read in a few megabytes?",
+     "docs/14_long_documents.md",
+     30,
+     {"threads=1", "out={out}"},
+     "",
+     true},
+    {"dialogue",
+     "Does a fact told many turns ago come back right?",
+     "docs/16_dialogue.md",
+     30,
+     {"threads=1", "out={out}"}},
+    {"evaluate_text",
+     "How good is a model, in the numbers that others use? After `train_text`, too.",
+     "docs/17_evaluating_text.md",
+     10,
+     {"checkpoint={out}/train_text.safetensors", "threads=1", "out={out}"},
+     "train_text",
+     true},
+};
+
+}  // namespace segue
