@@ -37,6 +37,7 @@ summary { cursor: pointer; }
 figure { margin: 1rem 0; }
 figure > div { overflow-x: auto; }
 figure svg { display: block; max-width: 100%; min-width: 34rem; height: auto; }
+figcaption { margin-top: .4rem; }
 figcaption, .facts { color: var(--soft); font-size: .9rem; }
 .failed { color: var(--bad); font-weight: bold; }
 )";
@@ -153,7 +154,7 @@ std::string section(const LessonRun& run, const fs::path& out) {
   if (ran) html += printed(content(out / (lesson.name + ".txt")));
   html += fmt::format("<p>The command: <code>{}</code></p>\n", escape(as_typed(run.command)));
   for (const char* const kept : {".txt", "_progress.txt"}) {
-    if (ran && fs::exists(out / (lesson.name + kept))) others.push_back(lesson.name + kept);
+    if (ran && !content(out / (lesson.name + kept)).empty()) others.push_back(lesson.name + kept);
   }
   if (!others.empty()) html += fmt::format("<p>Its files: {}.</p>\n", joined_links(others));
   return html + "</section>\n";
@@ -189,6 +190,7 @@ std::string question_as_html(const std::string& text) {
 }
 
 std::string short_duration(double seconds) {
+  if (seconds < 0.995) return fmt::format("{:.2f} s", seconds);
   return seconds < 9.95 ? fmt::format("{:.1f} s", seconds) : duration(seconds);
 }
 

@@ -17,7 +17,7 @@ std::string lesson_page(const std::vector<LessonRun>& runs, double seconds, cons
 /// A text that may hold `names` of code, as HTML.
 std::string question_as_html(const std::string& text);
 
-/// "0.3 s", "12 s" or "3 min 5 s".
+/// "0.03 s", "2.5 s", "12 s" or "3 min 5 s".
 std::string short_duration(double seconds);
 
 /// The command as one would type it, with quotes where a shell needs them.

@@ -85,7 +85,8 @@ TEST_CASE("a command is shown as a shell would read it") {
 
 TEST_CASE("questions and durations as a reader sees them") {
   CHECK(question_as_html("Is `a<b` & \"c\"?") == "Is <code>a&lt;b</code> &amp; &quot;c&quot;?");
-  CHECK(short_duration(0.04) == "0.0 s");
+  CHECK(short_duration(0.04) == "0.04 s");
+  CHECK(short_duration(0.996) == "1.0 s");
   CHECK(short_duration(9.94) == "9.9 s");
   CHECK(short_duration(9.96) == "10 s");
   CHECK(short_duration(185) == "3 min 5 s");
