@@ -1,6 +1,7 @@
 #include "examples/support/lesson_runs.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstring>
@@ -101,7 +102,7 @@ bool has_ended(LessonRun& run, const fs::path& out) {
   run.cpu_seconds = end->cpu_seconds;
   run.state = RunState::done;
   const std::string last = last_line(progress_file(run, out));
-  if (end->status == 130) {  // as run_lesson says it
+  if (end->status == 130 || end->signal == SIGINT) {  // the first is what run_lesson makes of the second
     run.state = RunState::interrupted;
   } else if (end->signal != 0) {
     fail(run, fmt::format("killed by signal {} ({}){}{}", end->signal, strsignal(end->signal),

@@ -23,7 +23,7 @@ function findings(frame) {
   for (const svg of all('svg')) {
     const box = svg.getBoundingClientRect(), name = svg.getAttribute('aria-labelledby');
     check(box.width > 200 && box.height > 100, `picture ${name} has ${box.width} x ${box.height} px`);
-    check([...svg.querySelectorAll('text')].some(text => text.getComputedTextLength() > 20), `${name} has no words`);
+    check([...svg.querySelectorAll('text')].some(text => text.getComputedTextLength() > 20), `${name} has no words (is there a font?)`);
     for (const id of name.split(' ')) check(page.getElementById(id)?.textContent, `nothing is called ${id}`);
   }
   for (const image of all('img')) check(image.naturalWidth > 0, `${image.src} was not loaded`);

@@ -101,6 +101,7 @@ TEST_CASE("a lesson that fails says so in its last words") {
   CHECK(played("killed", "echo half >&2; kill -9 $$", folder.path).complaint ==
         "killed by signal 9 (Killed) after: half");
   CHECK(played("stopped", "exit 130", folder.path).state == RunState::interrupted);
+  CHECK(played("stopped", "kill -INT $$", folder.path).state == RunState::interrupted);
 
   LessonRun missing = run_named("missing", 1);
   missing.command = {(folder.path / "missing").string()};
