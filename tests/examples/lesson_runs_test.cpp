@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 LessonRun run_named(const std::string& name, double seconds, const std::string& after = "", bool alone = false) {
-  return {{name, "", "", seconds, {}, after, alone}};
+  return {{name, "", "", seconds, {}, alone, after}};
 }
 
 std::string next_name(std::vector<LessonRun>& runs, Index jobs) {
