@@ -29,9 +29,9 @@ section { border-top: 1px solid var(--line); margin-top: 2.5rem; }
 a { color: var(--link); }
 li { margin: .3rem 0; }
 p, li { overflow-wrap: anywhere; }
-code, pre { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .8rem; }
+code, pre { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: .85em; }
 p code { background: var(--field); padding: .1rem .3rem; border-radius: .2rem; }
-pre { background: var(--field); padding: .8rem; overflow-x: auto; line-height: 1.35; }
+pre { background: var(--field); padding: .8rem; overflow-x: auto; font-size: .8rem; line-height: 1.35; }
 details > pre { line-height: 1.15; }
 summary { cursor: pointer; }
 figure { margin: 1rem 0; }
