@@ -95,7 +95,8 @@ std::vector<Record> measure(const Settings& s) {
 std::vector<Record> read_file(const std::string& path) { return read_records(to_text(read_bytes(path)), path); }
 
 void run(const Settings& s) {
-  if (s.compare.empty() && (!s.with.empty() || s.best)) throw ArgumentError("with, best: compare=FILE is missing");
+  if (s.compare.empty() && !s.with.empty()) throw ArgumentError("with: expected compare=FILE beside it");
+  if (s.compare.empty() && s.best) throw ArgumentError("best: expected compare=FILE beside it");
   if (s.list) {
     for (const Case& c : cases_with(s.filter)) fmt::print("{}\n", c.name);
     return;
