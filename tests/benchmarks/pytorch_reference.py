@@ -140,10 +140,12 @@ def prepare(name):
 
 
 def milliseconds(call, calls):
-    start = time.perf_counter()
+    """Of the clock, and of all threads together."""
+    start, cpu_start = time.perf_counter(), time.process_time()
     for _ in range(calls):
         call()
-    return (time.perf_counter() - start) * 1000 / calls
+    wall, cpu = time.perf_counter() - start, time.process_time() - cpu_start
+    return wall * 1000 / calls, cpu * 1000 / calls
 
 
 def visit(call, threads, runs):
@@ -151,7 +153,7 @@ def visit(call, threads, runs):
     torch.set_num_threads(threads)
     set_openblas_threads(threads)
     for _ in range(3):
-        estimate = milliseconds(call, 1)
+        estimate = milliseconds(call, 1)[0]
     calls = max(1, math.ceil(2 / estimate))
     return [milliseconds(call, calls) for _ in range(runs)]
 
@@ -172,9 +174,11 @@ def main():
             times[name, threads] += visit(cases[name][0], threads, runs // rounds + (turn < runs % rounds))
     for (name, threads), ms in times.items():
         _, engine, tokens = cases[name]
-        first, middle, third = numpy.quantile(ms, [0.25, 0.5, 0.75])
-        record = {"case": name, "engine": engine, "threads": threads, "runs": len(ms),
-                  "median_ms": float(f"{middle:.6g}"), "spread_ms": float(f"{third - first:.6g}")}
+        wall, cpu = numpy.array(ms).T
+        first, middle, third = numpy.quantile(wall, [0.25, 0.5, 0.75])
+        record = {"case": name, "engine": engine, "threads": threads, "runs": len(ms)}
+        for field, value in ("median_ms", middle), ("spread_ms", third - first), ("cpu_ms", numpy.median(cpu)):
+            record[field] = float(f"{value:.6g}")
         if tokens:
             record["tokens_per_s"] = round(tokens * 1000 / middle, 1)
         print(json.dumps(record))

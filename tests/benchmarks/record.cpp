@@ -88,14 +88,15 @@ std::string to_table(const std::vector<Record>& records) {
 
 std::vector<Record> read_records(const std::string& text, const std::string& file, Where where) {
   std::vector<Record> records;
-  std::vector<std::vector<double>> medians;  // of each record
+  std::vector<std::vector<double>> times, cpu_times;  // of each record
   std::istringstream lines(text);
   std::string line;
   for (Index number = 1; std::getline(lines, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     std::map<std::string, std::string> fields = fields_of(line);
     const double threads = number_of(fields["threads"]), ms = number_of(fields["median_ms"]);
-    if (fields["case"].empty() || !(threads >= 1 && threads <= 256) || !(ms > 0)) {
+    const double cpu = fields.contains("cpu_ms") ? number_of(fields["cpu_ms"]) : 0;
+    if (fields["case"].empty() || !(threads >= 1 && threads <= 256) || !(ms > 0) || !(cpu >= 0)) {
       throw FileError(located(
           fmt::format("{}, line {}: expected a JSON object with case, threads and median_ms", file, number), where));
     }
@@ -107,25 +108,31 @@ std::vector<Record> read_records(const std::string& text, const std::string& fil
       return r.name == record.name && r.engine == record.engine && r.threads == record.threads;
     });
     const auto place = static_cast<std::size_t>(same - records.begin());
-    if (same == records.end()) records.push_back(record), medians.emplace_back();
-    medians[place].push_back(ms);
+    if (same == records.end()) records.push_back(record), times.emplace_back(), cpu_times.emplace_back();
+    times[place].push_back(ms);
+    cpu_times[place].push_back(cpu);
   }
-  for (std::size_t i = 0; i < records.size(); ++i) records[i].median_ms = median(medians[i]);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    records[i].median_ms = median(times[i]);
+    records[i].cpu_ms = median(cpu_times[i]);
+  }
   return records;
 }
 
 std::string compare(const std::vector<Record>& old_records, const std::vector<Record>& new_records, bool best) {
   const std::map<Key, Record> old_by_key = by_key(old_records, best), new_by_key = by_key(new_records, best);
-  std::string text = fmt::format("{:<32} {:>11} {:>10} {:>11} {:>10} {:>9}\n", "case", "old threads", "ms",
-                                 "new threads", "ms", "old / new");
+  const char* const row = "{:<25} {:>11} {:>9} {:>11} {:>9} {:>10} {:>10}\n";
+  std::string text =
+      fmt::format(fmt::runtime(row), "case", "old threads", "ms", "new threads", "ms", "old / new", "CPU times");
   bool some = false;
   for (const Record& record : new_records) {  // in the order in which they were measured
     const Key key = {record.name, best ? 0 : record.threads};
-    const auto before = old_by_key.find(key), now = new_by_key.find(key);
-    if (before == old_by_key.end() || record.threads != now->second.threads) continue;
-    const double old_ms = before->second.median_ms, new_ms = now->second.median_ms;
-    text += fmt::format("{:<32} {:>11} {:>10} {:>11} {:>10} {:>9.3f}\n", record.name, before->second.threads,
-                        shown_ms(old_ms), now->second.threads, shown_ms(new_ms), old_ms / new_ms);
+    const auto old_place = old_by_key.find(key), new_place = new_by_key.find(key);
+    if (old_place == old_by_key.end() || record.threads != new_place->second.threads) continue;
+    const Record &before = old_place->second, &now = new_place->second;
+    text += fmt::format(fmt::runtime(row), now.name, before.threads, shown_ms(before.median_ms), now.threads,
+                        shown_ms(now.median_ms), shown(before.median_ms / now.median_ms, 3),
+                        now.cpu_ms > 0 ? shown(before.cpu_ms / now.cpu_ms, 3) : "-");
     some = true;
   }
   if (!some) throw ValueError("compare: the two files have no case in common");

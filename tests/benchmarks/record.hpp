@@ -32,12 +32,14 @@ std::string to_json(const Record& record);
 /// The table of all records.
 std::string to_table(const std::vector<Record>& records);
 
-/// Name, engine, threads and median of each line of a text of such lines, empty ones aside. Several lines of the same
-/// case, engine and threads become one with the median of their medians. Throws FileError naming `file` and the line.
+/// Name, engine, threads, median and CPU time (0 where there is none) of each line of a text of such lines, empty ones
+/// aside. Several lines of the same case, engine and threads become one with the medians of their times. Throws
+/// FileError naming `file` and the line.
 std::vector<Record> read_records(const std::string& text, const std::string& file, Where where = Where::current());
 
-/// Times of the cases that are in both, and old / new: above 1 the new is faster. Of the same number of threads, or
-/// with `best` the fastest number of threads of either. Throws ValueError when they have no case in common.
+/// Times of the cases that are in both, and old / new: above 1 the new is faster; at last old / new of the CPU times.
+/// Of the same number of threads, or with `best` the fastest number of threads of either. Throws ValueError when they
+/// have no case in common.
 std::string compare(const std::vector<Record>& old_records, const std::vector<Record>& new_records, bool best);
 
 }  // namespace segue
