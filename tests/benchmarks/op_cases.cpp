@@ -22,10 +22,10 @@ Case op(const std::string& name, const std::vector<Shape>& shapes,
   both_ways.prepare = [shapes, f] {
     std::vector<Variable> inputs;
     for (const Shape& shape : shapes) inputs.push_back(random_parameter(shape, 1 + inputs.size()));
-    return [inputs, f]() mutable {
+    const Tensor dz = Tensor::full(f(inputs).shape(), 1);
+    return [inputs, f, dz]() mutable {
       for (Variable& x : inputs) x.clear_gradient();
-      const Variable z = f(inputs);
-      backward(z, Tensor::full(z.shape(), 1));
+      backward(f(inputs), dz);
     };
   };
   return both_ways;
