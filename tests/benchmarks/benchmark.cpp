@@ -4,7 +4,7 @@
 // other: all cases have their turn in each of five rounds, and the runs are shared out among the rounds. A disturbance
 // of some seconds then falls on a few runs of many cases and moves no median. Spread is the distance of the quartiles.
 // CPU time is what all threads of a case took together: it is longer than the run where they work side by side, and
-// other programs do not lengthen it.
+// other programs hardly lengthen it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,6 +57,7 @@ Record record_of(const Measurement& m, double peak) {
   record.spread_ms = spread(m.seen.milliseconds);
   record.cpu_ms = median(m.seen.cpu_milliseconds);
   const double per_second = 1000 / (record.median_ms * m.what.parts);
+  if (m.what.parts > 1) record.median_ns = record.median_ms * 1e6;
   record.tokens_per_s = m.what.tokens * per_second;
   record.gflops = 2 * m.what.products * per_second / 1e9;
   record.percent_of_peak = 100 * m.what.products * per_second / (peak * static_cast<double>(m.threads));

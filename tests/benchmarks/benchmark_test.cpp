@@ -61,6 +61,7 @@ TEST_CASE("A record becomes one line of JSON, without the fields that make no se
   Record node;
   node.name = "scalar_node";
   node.median_ms = 0.00015;
+  node.median_ns = 150;
   CHECK(to_json(node) == R"({"case": "scalar_node", "engine": "segue", "threads": 1, "runs": 1, "median_ms": 0.00015, )"
                          R"("spread_ms": 0, "median_ns": 150.0})");
 }

@@ -65,7 +65,7 @@ std::string to_json(const Record& r) {
   };
   line += fmt::format(R"(, "median_ms": {:.6g}, "spread_ms": {:.6g})", r.median_ms, r.spread_ms);
   if (r.cpu_ms > 0) line += fmt::format(R"(, "cpu_ms": {:.6g})", r.cpu_ms);
-  if (r.median_ms < 0.01) add("median_ns", r.median_ms * 1e6, 1);
+  add("median_ns", r.median_ns, 1);
   add("tokens_per_s", r.tokens_per_s, 1);
   add("gflops", r.gflops, 3);
   add("percent_of_peak", r.percent_of_peak, 2);

@@ -19,6 +19,7 @@ struct Record {
   double spread_ms = 0;  // distance of the quartiles
   double cpu_ms = 0;     // median of the time that all threads worked or waited without sleeping
   // What follows is 0 where it makes no sense; to_json leaves it out then.
+  double median_ns = 0;  // the median again, for the parts of a long chain
   double tokens_per_s = 0;
   double gflops = 0;           // 1e9 flops a second, two for each multiply-add of work.hpp
   double percent_of_peak = 0;  // of as many times the peak of one thread as there are threads
@@ -26,8 +27,7 @@ struct Record {
   double resident_bytes = 0;
 };
 
-/// One line, without its end: {"case": "train_step_tiny", "engine": "segue", "threads": 1, ..}. A case that takes less
-/// than ten microseconds has its time in nanoseconds, too.
+/// One line, without its end: {"case": "train_step_tiny", "engine": "segue", "threads": 1, ..}.
 std::string to_json(const Record& record);
 /// The table of all records.
 std::string to_table(const std::vector<Record>& records);
