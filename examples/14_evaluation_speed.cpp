@@ -52,7 +52,7 @@ struct Measured {
   Index W, T;                   // attention length; queries of a pass
   double multiplications;       // a token
   std::vector<double> seconds;  // a token, in each pass, in order of size
-  double median() const { return seconds[seconds.size() / 2]; }
+  double median() const { return (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2; }
 };
 
 // The ways to predict with one attention length, and the mean losses of the same few tokens.

@@ -28,6 +28,22 @@ TEST_CASE("With memory, T tokens share a pass, and what is kept need not be made
   CHECK(memory_multiplications(config, 4, 0) == window_multiplications(config, 4) / 4);
 }
 
+TEST_CASE("In the lesson's model a window is at least as many times as slow as the paper says, by counting") {
+  const Config config = {
+      .vocabulary = 256, .layers = 3, .heads = 2, .head_width = 32, .width = 64, .feed_forward_width = 256};
+  const auto ratio = [&](Index W) {
+    return window_multiplications(config, W) / memory_multiplications(config, 128, W);
+  };
+  CHECK(ratio(800) == doctest::Approx(541).epsilon(0.001));
+  CHECK(ratio(1800) == doctest::Approx(1210).epsilon(0.001));
+  CHECK(ratio(2800) == doctest::Approx(1877).epsilon(0.001));
+  CHECK(ratio(3800) == doctest::Approx(2544).epsilon(0.001));
+  CHECK(ratio(800) > 363);  // table 9
+  CHECK(ratio(1800) > 773);
+  CHECK(ratio(2800) > 1409);
+  CHECK(ratio(3800) > 1874);
+}
+
 TEST_CASE("What the config says of segments does not matter, and lengths without sense are errors") {
   Config config = tiny_config(), other = config;
   other.segment_length = 3;
