@@ -186,7 +186,7 @@ void print_times(const Settings& s, const std::vector<Comparison>& all) {
 void print_counts(const std::vector<Comparison>& all) {
   fmt::print(
       "\nMillions of multiplications a token, and how much slower the window would be if all took equally long.\n"
-      "Absolute: a vanilla model with positions added to its input, as the paper's, has no scores of distances.\n\n"
+      "Absolute: a vanilla model that adds positions to its states, as the paper's, has no scores of distances.\n\n"
       "  attention    window   memory   counted   slower    absolute   counted   slower   paper\n");
   for (const Comparison& c : all) {
     fmt::print("  {:>9}{:>10.1f}{:>9.3f}{:>10.0f}{:>9.0f}{:>12.1f}{:>10.0f}{:>9.0f}{:>8}\n", c.memory.W,
