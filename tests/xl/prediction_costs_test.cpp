@@ -1,0 +1,66 @@
+#include "xl/tools/prediction_costs.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/tiny_models.hpp"
+
+namespace segue::xl_prediction_costs_test {
+
+TEST_CASE("A window costs a pass over all of it, and absolute positions save its distances") {
+  const Config config = tiny_config();  // D = 4, H = 2, Dh = 3, F = 5, V = 7, N = 2
+  const double W = 9, projections = 5 * W * 4 * 6, scores = 3 * 2 * W * W * 3, feed_forward = 2 * W * 4 * 5;
+  const double logits = W * 4 * 7;
+  CHECK(window_multiplications(config, 9) == 2 * (projections + scores + feed_forward) + logits);
+  const double distances = W * 4 * 6, scores_of_distances = 2 * W * W * 3;
+  CHECK(window_multiplications(config, 9) - absolute_window_multiplications(config, 9) ==
+        2 * (distances + scores_of_distances));
+}
+
+TEST_CASE("With memory, T tokens share a pass, and what is kept need not be made again") {
+  const Config config = tiny_config();
+  const double T = 4, M = 9, K = 13;
+  const double queries_and_outputs = 2 * T * 4 * 6, keys_and_values = 2 * K * 4 * 6, distances = K * 4 * 6;
+  const double scores = 3 * 2 * T * K * 3, feed_forward = 2 * T * 4 * 5, logits = T * 4 * 7;
+  const double pass = 2 * (queries_and_outputs + keys_and_values + distances + scores + feed_forward) + logits;
+  CHECK(memory_multiplications(config, 4, 9) == pass / T);
+  CHECK(kept_keys_multiplications(config, 4, 9) == (pass - 2 * 2 * M * 4 * 6) / T);
+  CHECK(kept_keys_multiplications(config, 4, 0) == memory_multiplications(config, 4, 0));
+  CHECK(memory_multiplications(config, 4, 0) == window_multiplications(config, 4) / 4);
+}
+
+TEST_CASE("In the lesson's model a window is at least as many times as slow as the paper says, by counting") {
+  const Config config = {
+      .vocabulary = 256, .layers = 3, .heads = 2, .head_width = 32, .width = 64, .feed_forward_width = 256};
+  const auto ratio = [&](Index W) {
+    return window_multiplications(config, W) / memory_multiplications(config, 128, W);
+  };
+  CHECK(ratio(800) == doctest::Approx(541).epsilon(0.001));
+  CHECK(ratio(1800) == doctest::Approx(1210).epsilon(0.001));
+  CHECK(ratio(2800) == doctest::Approx(1877).epsilon(0.001));
+  CHECK(ratio(3800) == doctest::Approx(2544).epsilon(0.001));
+  CHECK(ratio(800) > 363);  // table 9
+  CHECK(ratio(1800) > 773);
+  CHECK(ratio(2800) > 1409);
+  CHECK(ratio(3800) > 1874);
+}
+
+TEST_CASE("What the config says of segments does not matter, and lengths without sense are errors") {
+  Config config = tiny_config(), other = config;
+  other.segment_length = 3;
+  other.memory_length = 0;
+  CHECK(window_multiplications(config, 9) == window_multiplications(other, 9));
+  other.memory_length = 2;
+  other.same_length = true;
+  CHECK(absolute_window_multiplications(config, 9) == absolute_window_multiplications(other, 9));
+  CHECK(memory_multiplications(config, 4, 9) == memory_multiplications(other, 4, 9));
+  for (const Index bad : {Index(0), Index(-1), Index(1) << 62}) {
+    CHECK(holds(thrown_by<ValueError>([&] { window_multiplications(config, bad); }), "segment_length must be in"));
+    CHECK_THROWS_AS(absolute_window_multiplications(config, bad), ValueError);
+    CHECK_THROWS_AS(memory_multiplications(config, bad, 9), ValueError);
+    CHECK_THROWS_AS(kept_keys_multiplications(config, bad, 9), ValueError);
+  }
+  CHECK_THROWS_AS(memory_multiplications(config, 4, -1), ValueError);
+  CHECK_THROWS_AS(kept_keys_multiplications(config, 4, Index(1) << 62), ValueError);
+}
+
+}  // namespace segue::xl_prediction_costs_test
