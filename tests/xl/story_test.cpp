@@ -46,10 +46,9 @@ TEST_CASE("A story agrees with itself, and its targets and distances are what a 
     CHECK(reading.sentences > 200);
     CHECK(reading.well_formed == reading.sentences);
     std::vector<Index> distances(row.tokens.size(), -1);
-    for (std::size_t n = 0; n < reading.mentions.size(); ++n) {
-      const Mention& mention = reading.mentions[n];
-      CHECK(mention.agrees);
-      CHECK(reading.true_to_opening[n]);
+    for (const StoryMention& mention : reading.mentions) {
+      CHECK(mention.repeats);
+      CHECK(mention.true_to_opening);
       distances[static_cast<std::size_t>(mention.place) - 1] = mention.distance;
     }
     distances.back() = row.distances.back();  // its target is in no row
@@ -85,15 +84,17 @@ TEST_CASE("A reader counts distances from the word that predicts, and holds each
       read_story(tokens_of(opening + "then mia slept . people in oslo danced . birds flew . people in oslo danced . "
                                      "people in rome danced . again the drum slept . then ben"));
   const std::vector<Index> places = {9, 14, 22, 27, 32, 36}, distances = {7, 10, 7, 4, 25, 26};
+  const std::vector<Index> facts = {0, 1, 1, 1, 2, 0};
   const std::vector<bool> agree = {true, false, true, false, true, false};
   const std::vector<bool> as_opened = {true, false, false, true, true, false};
   REQUIRE(reading.mentions.size() == 6);
   for (std::size_t n = 0; n < 6; ++n) {
     CHECK(reading.mentions[n].place == places[n]);
     CHECK(reading.mentions[n].distance == distances[n]);
-    CHECK(reading.mentions[n].agrees == agree[n]);
+    CHECK(reading.mentions[n].fact == facts[n]);
+    CHECK(reading.mentions[n].repeats == agree[n]);
+    CHECK(reading.mentions[n].true_to_opening == as_opened[n]);
   }
-  CHECK(reading.true_to_opening == as_opened);
   CHECK(reading.sentences == 6);    // the last one has no end
   CHECK(reading.well_formed == 4);  // birds flew soon, drums do not sleep
 }

@@ -152,8 +152,7 @@ StoryReading read_story(const std::vector<Index>& text, Where where) {
       if (at < begin) {
         first[f] = *at;
       } else {
-        reading.mentions.push_back({place, place - 1 - mentioned[f], *at == last[f]});
-        reading.true_to_opening.push_back(*at == first[f]);
+        reading.mentions.push_back({place, fact, place - 1 - mentioned[f], *at == last[f], *at == first[f]});
       }
       last[f] = *at;
       mentioned[f] = place;

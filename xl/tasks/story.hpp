@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "tensor/random.hpp"
-#include "xl/tasks/mention.hpp"
 #include "xl/tasks/task_rows.hpp"
 
 namespace segue {
@@ -31,15 +30,23 @@ inline constexpr double story_return = 0.5;
 std::vector<Index> story_opening(Random& random);
 
 /// Stories to learn to write from: every row is one, cut into segments, and the target of each token is the next one.
-/// Distances are those of a Mention, -1 at all other tokens. Throws ValueError as TaskRows does.
+/// Distances are those of the mentions, -1 at all other tokens. Throws ValueError as TaskRows does.
 TaskRows story_rows(Index B, Index T, Index segments, Random& random, Where where = Where::current());
 
-/// What the rule says of a story that begins with its opening, whoever wrote it.
+/// A fact that comes back.
+struct StoryMention {
+  Index place;           // of its value in the text
+  Index fact;            // which: 0 name, 1 town, 2 instrument
+  Index distance;        // from the word before, which predicts the value, back to the last mention of the fact
+  bool repeats;          // whether the value is that of the last mention
+  bool true_to_opening;  // and that of the opening: a story may contradict itself and then stick to that
+};
+
+/// What can be said of a story, whoever wrote it.
 struct StoryReading {
-  std::vector<Mention> mentions;      // behind the opening; agreeing with the last mention of the same fact
-  std::vector<bool> true_to_opening;  // of each mention, whether it is what the opening said
-  Index sentences = 0;                // whole ones behind the opening
-  Index well_formed = 0;              // and how many of them are sentences of the language, with whatever value
+  std::vector<StoryMention> mentions;  // behind the opening
+  Index sentences = 0;                 // whole ones behind the opening
+  Index well_formed = 0;               // how many of them are sentences of the language, with whatever values
 };
 /// Throws ValueError for a text that does not begin with an opening, RangeError for a token that is no word.
 StoryReading read_story(const std::vector<Index>& text, Where where = Where::current());
