@@ -26,17 +26,19 @@ namespace {
 ModelSettings default_model() {
   ModelSettings m;
   m.steps = 2000;
+  m.batch = 16;
+  m.segment_length = 32;
   return m;
 }
 
 struct Settings {
   ModelSettings model = default_model();
-  Index memory_length = 96, cut_memory = 32, texts = 64, length = 240, shown = 100;
+  Index memory_length = 96, cut_memory = 16, texts = 128, length = 240, shown = 100;
   double temperature = 1;
   std::string out = "out";
 };
 
-constexpr Index segments_per_story = 16;
+constexpr Index segments_per_story = 8;
 constexpr double chance = 1 / static_cast<double>(story_values);
 
 Config config_of(const Settings& s, Index M) {
@@ -126,23 +128,30 @@ struct Share {
 
 using Point = std::function<Share(const Judged&)>;  // one mention: where on the axis, and what was measured there
 
-// Mentions in bins of equal width along x: the share that was measured, beside the share that was to be expected.
+// Mentions in bins along x, each at least `width` wide and so wide that it holds enough to say something; the last few
+// are left out. The share that was measured, beside the share that was to be expected.
 std::vector<Share> shares(const Author& author, double width, const Point& point) {
-  std::vector<Share> bins;
+  constexpr Index enough = 20;
+  std::vector<Share> all;
   for (const std::vector<Judged>& story : author.mentions) {
-    for (const Judged& judged : story) {
-      const Share one = point(judged);
-      const auto bin = static_cast<std::size_t>(one.x / width);
-      if (bin >= bins.size()) bins.resize(bin + 1);
-      bins[bin].x += one.x;
-      bins[bin].measured += one.measured;
-      bins[bin].expected += one.expected;
-      ++bins[bin].count;
-    }
+    for (const Judged& judged : story) all.push_back(point(judged));
   }
+  std::sort(all.begin(), all.end(), [](const Share& a, const Share& b) { return a.x < b.x; });
+  std::vector<Share> bins;
+  Share sum;
+  double end = width;
+  for (const Share& one : all) {
+    if (one.x >= end && sum.count >= enough) {
+      bins.push_back(sum);
+      sum = {};
+    }
+    while (one.x >= end) end += width;
+    sum = {sum.x + one.x, sum.measured + one.measured, sum.expected + one.expected, sum.count + 1};
+  }
+  if (sum.count >= enough) bins.push_back(sum);
   for (Share& bin : bins) {
     const auto count = static_cast<double>(bin.count);
-    bin.x /= count, bin.measured /= count, bin.expected /= count;
+    bin = {bin.x / count, bin.measured / count, bin.expected / count, bin.count};
   }
   return bins;
 }
@@ -157,15 +166,12 @@ Share by_place(const Judged& j) {
 // One picture and one table of all authors.
 void draw(const Settings& s, const std::vector<Author>& authors, Chart chart, const std::string& file, Table table,
           double width, const Point& point) {
-  constexpr Index few = 20;  // mentions that say too little to be drawn
   chart.references.push_back({"chance", 100 * chance});
   for (const Author& author : authors) {
     Series measured = {author.name, {}, {}};
     Series expected = {author.name, {}, {}, Kind::theory};
     for (const Share& bin : shares(author, width, point)) {
-      if (bin.count == 0) continue;
       table.add_row({author.name, author.M, bin.x, bin.count, bin.measured, bin.expected});
-      if (bin.count < few) continue;
       for (Series* series : {&measured, &expected}) series->x.push_back(bin.x);
       measured.y.push_back(100 * bin.measured);
       expected.y.push_back(100 * bin.expected);
@@ -180,7 +186,7 @@ void draw(const Settings& s, const std::vector<Author>& authors, Chart chart, co
 }
 
 void draw_both(const Settings& s, const std::vector<Author>& authors) {
-  const double T = static_cast<double>(s.model.segment_length);
+  constexpr double near = 8, far = 16;  // widths of the bins, in tokens
   Chart distance;
   distance.title = "What comes back right, by how far back it was said";
   distance.description =
@@ -193,60 +199,73 @@ void draw_both(const Settings& s, const std::vector<Author>& authors) {
         {fmt::format("reach {}", author.reach), static_cast<double>(author.reach) + 0.5, true});
   }
   draw(s, authors, distance, "coherence", Table({"author", "memory_length", "distance", "mentions", "right", "theory"}),
-       T / 2, by_distance);
+       near, by_distance);
   Chart place;
   place.title = "What is still as the opening said it, by place in the story";
   place.description = "Share of facts that are those of the opening, by place in the story, with and without memory.";
   place.x = {"place in the story", "tokens"};
   place.y = {"facts as in the opening", "%"};
   draw(s, authors, place, "coherence_drift", Table({"author", "memory_length", "place", "mentions", "right", "theory"}),
-       T, by_place);
+       far, by_place);
 }
 
 // "99.7% of 831", or "-" where there was none.
 std::string in_percent(Index part, Index all) {
-  if (all == 0) return fmt::format("{:>14}", "-");
-  return fmt::format("{:5.1f}% of {:>4}", 100 * static_cast<double>(part) / static_cast<double>(all), all);
+  if (all == 0) return "-";
+  return fmt::format("{:.1f}% of {}", 100 * static_cast<double>(part) / static_cast<double>(all), all);
+}
+
+// An author's mentions counted up.
+struct Score {
+  Index in_reach = 0, right_in_reach = 0, beyond = 0, right_beyond = 0;
+  Index stories_without_contradiction = 0;
+  double expected_without = 0;  // how many of them were to be expected, with their mentions where they are
+};
+Score score_of(const Author& author) {
+  Score score;
+  for (const std::vector<Judged>& story : author.mentions) {
+    double expected = 1;
+    bool contradicts = false;
+    for (const Judged& j : story) {
+      const bool seen = j.mention.distance <= author.reach, right = j.mention.repeats;
+      ++(seen ? score.in_reach : score.beyond);
+      (seen ? score.right_in_reach : score.right_beyond) += right ? 1 : 0;
+      contradicts = contradicts || !right;
+      expected *= j.repeats;
+    }
+    score.stories_without_contradiction += contradicts ? 0 : 1;
+    score.expected_without += expected;
+  }
+  return score;
 }
 
 void print_numbers(const std::vector<Author>& authors) {
-  fmt::print("\n{:<16} {:>14}   {:^31}   {}\n", "", "sentences", "facts that repeat their mention", "stories without");
-  fmt::print("{:<16} {:>14}   {:>14}   {:>14}   {}\n", "", "well-formed", "in reach", "out of reach", "contradiction");
-  fmt::print("{:<16} {:>14}   {:>14}   {:>13.1f}%\n", "theory", "100.0%", "100.0%", 100 * chance);
+  fmt::print("\n{:23}{:18}{}\n", "", "sentences", "facts that repeat their last mention    stories without");
+  fmt::print("{:16}{:7}{:18}{:20}{:20}{}\n", "", "reach", "well-formed", "within reach", "out of reach",
+             "contradiction");
+  fmt::print("{:23}{:18}{:20}{:.1f}%\n", "theory", "100.0%", "100.0%", 100 * chance);
   for (const Author& author : authors) {
-    Index in = 0, out = 0, in_right = 0, out_right = 0, whole = 0;
-    double whole_expected = 0;
-    for (const std::vector<Judged>& story : author.mentions) {
-      double expected = 1;
-      bool contradicts = false;
-      for (const Judged& j : story) {
-        const bool seen = j.mention.distance <= author.reach;
-        (seen ? in : out) += 1;
-        (seen ? in_right : out_right) += j.mention.repeats ? 1 : 0;
-        contradicts = contradicts || !j.mention.repeats;
-        expected *= j.repeats;
-      }
-      whole += contradicts ? 0 : 1;
-      whole_expected += expected;
-    }
-    fmt::print("{:<16} {:>14}   {}   {}   {} of {} (theory {:.1f})\n", author.name,
-               in_percent(author.well_formed, author.sentences), in_percent(in_right, in), in_percent(out_right, out),
-               whole, author.stories.size(), whole_expected);
+    const Score score = score_of(author);
+    fmt::print("{:16}{:>5}  {:18}{:20}{:20}{} of {} (theory {:.1f})\n", author.name, author.reach,
+               in_percent(author.well_formed, author.sentences), in_percent(score.right_in_reach, score.in_reach),
+               in_percent(score.right_beyond, score.beyond), score.stories_without_contradiction, author.stories.size(),
+               score.expected_without);
   }
 }
 
-// The beginning of a story, in lines of at most 96 columns; a fact that the opening contradicts stands in brackets.
+// The beginning of a story, in short lines; a fact that the opening contradicts stands in brackets.
 void show_story(const Settings& s, const Author& author) {
   std::vector<bool> wrong(author.stories[0].size(), false);
   for (const Judged& j : author.mentions[0]) {
     wrong[static_cast<std::size_t>(j.mention.place)] = !j.mention.true_to_opening;
   }
   fmt::print("\n{}:\n", author.name);
-  std::size_t column = 97;
+  constexpr std::size_t widest = 96;
+  std::size_t column = widest;
   for (std::size_t t = 0; t < std::min(author.stories[0].size(), static_cast<std::size_t>(s.shown)); ++t) {
     const std::string text = story_text({author.stories[0][t]});
     const std::string word = wrong[t] ? "[" + text + "]" : text;
-    const bool fits = column + 1 + word.size() <= 96;
+    const bool fits = column + 1 + word.size() <= widest;
     fmt::print("{}{}", fits ? " " : t == 0 ? "  " : "\n  ", word);
     column = fits ? column + 1 + word.size() : 2 + word.size();
   }

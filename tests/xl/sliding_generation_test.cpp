@@ -64,12 +64,12 @@ TEST_CASE("Rows side by side are what each is alone, and temperature 0 needs no 
 TEST_CASE("Prompts that are empty or unequal, a missing generator and a negative length are errors") {
   const TransformerXL model = random_model(tiny_config());
   std::vector<Random> one = generators(1, 1);
-  const auto write = [&](const Texts& prompts, Index length) {
-    return [&, prompts, length] { generate_sliding(model, prompts, length, {}, one); };
+  const auto message = [&](const Texts& prompts, Index length) {
+    return message_of<ValueError>([&] { generate_sliding(model, prompts, length, {}, one); });
   };
-  CHECK(holds(message_of<ValueError>(write({{}}, 3)), "needs at least one token"));
-  CHECK(holds(message_of<ValueError>(write({{1}, {2}}, 3)), "1 random generators for 2 prompts"));
-  CHECK(holds(message_of<ValueError>(write({{1}}, -1)), "-1 tokens is below 0"));
+  CHECK(holds(message({{}}, 3), "needs at least one token"));
+  CHECK(holds(message({{1}, {2}}, 3), "1 random generators for 2 prompts"));
+  CHECK(holds(message({{1}}, -1), "-1 tokens is below 0"));
   CHECK_THROWS_AS(sliding(model, {{1}, {1, 2}}, 3), ShapeError);
   CHECK_THROWS_AS(sliding(model, {{7}}, 3), RangeError);
 }
