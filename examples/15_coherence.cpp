@@ -33,7 +33,7 @@ ModelSettings default_model() {
 
 struct Settings {
   ModelSettings model = default_model();
-  Index memory_length = 96, cut_memory = 16, texts = 128, length = 240, shown = 100;
+  Index memory_length = 96, cut_memory = 16, texts = 128, length = 240, shown = 160;
   double temperature = 1;
   std::string out = "out";
 };
@@ -110,7 +110,7 @@ void write_stories(const Settings& s, const TransformerXL& model, Author& author
 // The stories of three authors: the vanilla model, the one with memory, and that one with a shorter memory.
 std::vector<Author> all_authors(const Settings& s) {
   const Index T = s.model.segment_length;
-  std::vector<Author> authors = {{fmt::format("vanilla, T = {}", T), 0, T - 1},
+  std::vector<Author> authors = {{fmt::format("vanilla T = {}", T), 0, T - 1},
                                  {fmt::format("memory M = {}", s.memory_length), s.memory_length, s.memory_length},
                                  {fmt::format("cut to M = {}", s.cut_memory), s.cut_memory, s.cut_memory}};
   const TransformerXL vanilla = train_model(s, 0);
