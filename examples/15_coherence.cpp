@@ -117,7 +117,8 @@ std::vector<Author> all_authors(const Settings& s) {
   write_stories(s, vanilla, authors[0]);
   if (interrupted()) return {authors[0]};
   const TransformerXL with_memory = train_model(s, s.memory_length);
-  for (std::size_t n : {1, 2}) write_stories(s, with_memory, authors[n]);
+  write_stories(s, with_memory, authors[1]);
+  write_stories(s, with_memory, authors[2]);
   return authors;
 }
 

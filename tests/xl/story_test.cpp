@@ -63,7 +63,7 @@ TEST_CASE("Half of the sentences bring back a fact, one as often as the other, a
   std::map<std::string, double> sentences;  // by their first word, which is another in each
   double all = 0;
   for (const TaskRow& row : rows) {
-    for (const std::size_t place : {1, 3, 6}) ++values[row.tokens[place]];
+    for (const std::size_t place : {1u, 3u, 6u}) ++values[row.tokens[place]];
     for (std::size_t t = 8; t < row.tokens.size(); ++t) {
       if (story_text({row.tokens[t - 1]}) == ".") ++sentences[story_text({row.tokens[t]})], ++all;
     }
