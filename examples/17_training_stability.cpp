@@ -42,7 +42,7 @@ struct Settings {
 
 constexpr Index memory_length = 8, period = 6, symbols = 8;
 constexpr Index segments_per_row = 4, untrained_models = 8;
-constexpr Index last_steps = 20;  // whose mean is the final loss
+constexpr std::ptrdiff_t last_steps = 20;  // whose mean is the final loss
 
 enum class Norm { post, pre, pre_and_final };
 
@@ -146,9 +146,8 @@ std::vector<double> rates_of(const Settings& s) {
 }
 
 double mean_of_last(const std::vector<double>& losses) {
-  const auto count = std::min(losses.size(), static_cast<std::size_t>(last_steps));
-  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
-         static_cast<double>(count);
+  const auto count = std::min(static_cast<std::ptrdiff_t>(losses.size()), last_steps);
+  return std::accumulate(losses.end() - count, losses.end(), 0.0) / static_cast<double>(count);
 }
 
 Run train_one(const Settings& s, const Variant& variant, double rate, Index seed) {
@@ -296,6 +295,8 @@ void draw_layers(const Settings& s, const Results& results) {
   if (const Run* run = find_run(s, results, 2)) chart.series.push_back(numbered("pre-norm, trained", run->by_layer));
   fmt::print("\n");
   print(chart);
+  fmt::print("\nThe gradient of the last layer, divided by that of the first:\n\n");
+  for (const Series& line : chart.series) fmt::print("  {:<22} {:8.2g}\n", line.name, line.y.back() / line.y[0]);
   write_svg(s.out + "/training_stability_layers.svg", chart);
 }
 
