@@ -275,7 +275,7 @@ void draw_steps(const Settings& s, const Results& results) {
   chart.x = {"step"};
   chart.y = {"norm of the gradient", "", true};
   chart.references = {{"clipped above", s.clip}};
-  for (const std::size_t v : {0, 1, 2}) {
+  for (std::size_t v = 0; v < 3; ++v) {
     if (const Run* run = find_run(s, results, v))
       chart.series.push_back(numbered(results.variants[v].name, run->norms));
   }

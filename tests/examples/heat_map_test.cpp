@@ -133,8 +133,8 @@ TEST_CASE("rows and columns have names in the place of numbers, one for each cel
   REQUIRE(layout.y_ticks.size() == 2);
   CHECK(layout.y_ticks[1].text == "short");
   CHECK(contains(to_svg(map), ">a rather long name</text>"));
-  CHECK(contains(to_text(map, false), "a rather long name ┤   0.00   1.00   2.00"));
-  CHECK(contains(to_text(map, false), "             short ┤   3.00"));
+  CHECK(contains(to_text(map, false), "a rather long name ┤  0.00   1.00   2.00"));
+  CHECK(contains(to_text(map, false), "             short ┤  3.00"));
   CHECK(contains(to_text(map, false), "0.004  0.008  0.016"));
   const HeatLayout shared = lay_out(map, {1, 2, 10, 8}, Where::current());
   REQUIRE(shared.x_ticks.size() == 2);
