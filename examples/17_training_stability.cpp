@@ -91,9 +91,9 @@ std::vector<double> untrained_gradients(const Settings& s, Norm norm, Index N) {
 
 void tell_of_untrained(const Settings& s) {
   fmt::print(
-      "Before training: the norm of the gradient in the first and in the last of N layers, the mean of {} models.\n"
-      "Theory for the last one: with post-norm the same for every N; with pre-norm and a final norm it falls, at\n"
-      "most as 1 / sqrt(1 + 3 N / 2), here from N = 1 on.\n\n"
+      "Before training: the norm of the gradient in the first and in the last of N layers, the mean of {}\n"
+      "models. Theory for the last one: with post-norm the same for every N; with pre-norm and a final norm\n"
+      "it falls, at most as 1 / sqrt(1 + 3 N / 2), here from N = 1 on.\n\n"
       "          post-norm             pre-norm          pre-norm and a final norm\n"
       "   N    first    last         first    last         first    last  (theory)\n",
       untrained_models);
@@ -300,27 +300,28 @@ void draw_layers(const Settings& s, const Results& results) {
   write_svg(s.out + "/training_stability_layers.svg", chart);
 }
 
-// Of each variant the highest rate that all rates up to it were learned at by all seeds, and the one behind it.
+// Of each variant the highest rate at which all seeds learned, and the one behind it.
 void print_edges(const Results& results) {
   const double guessing = std::log(static_cast<double>(symbols));
   fmt::print(
-      "\nUp to which rate every seed learns, and what happens at the next one. To learn is to end below half of\n"
-      "ln {} = {:.3f}, which is what guessing costs:\n\n"
+      "\nThe last rate at which every seed learns, and what happens at the next one. To learn is to end below\n"
+      "half of ln {} = {:.3f}, which is what guessing costs:\n\n"
       "                   rate  final loss (lowest, highest)   learn  largest gradient  at step  skipped\n",
       symbols, guessing);
   const auto line = [&](const std::string& name, std::size_t v, std::size_t r) {
     const Place place = place_of(results, v, r);
+    if (place.count == 0) return;  // interrupted
     fmt::print("  {:<14} {:>6.3g}  {:>10.3f} ({:.3f}, {:.3f})     {} of {}  {:>16.1f}  {:>7}  {:>7}\n", name,
                results.rates[r], place.mean, place.lowest, place.highest, place.learned, place.count, place.largest,
                place.largest_at, place.skipped);
   };
   for (std::size_t v = 0; v < results.variants.size(); ++v) {
-    std::size_t edge = 0;  // the first rate at which not all learn
     const auto all_learn = [&](std::size_t r) {
       const Place place = place_of(results, v, r);
       return place.count > 0 && place.learned == place.count;
     };
-    while (edge < results.rates.size() && all_learn(edge)) ++edge;
+    std::size_t edge = results.rates.size();  // the first rate behind the last at which all learn
+    while (edge > 0 && !all_learn(edge - 1)) --edge;
     if (edge > 0) line(results.variants[v].name, v, edge - 1);
     if (edge < results.rates.size()) line(edge > 0 ? "" : results.variants[v].name, v, edge);
   }
@@ -354,9 +355,9 @@ void tell(const Settings& s) {
   }
   make_folder(s.out);
   fmt::print(
-      "Does it matter whether the layer norm stands behind each sub-layer (post-norm) or before it (pre-norm)?\n"
-      "A text with the period {} is learned by models of N = {} layers in {} steps, at learning rates that double.\n\n",
-      period, s.model.layers, s.model.steps);
+      "Does it matter whether the layer norm stands behind each sub-layer (post-norm) or before it\n"
+      "(pre-norm)? Models of N = {} layers learn a text of period {} in {} steps, at rates that double.\n\n",
+      s.model.layers, period, s.model.steps);
   set_thread_count(static_cast<int>(s.model.threads));
   tell_of_untrained(s);
   const Results results = train_all(s);
