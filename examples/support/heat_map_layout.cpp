@@ -27,6 +27,19 @@ std::vector<CellLabel> cell_ticks(double first, Index count, Index stride, int m
   return ticks;
 }
 
+// One tick for each cell, with the name of its first row or column.
+std::vector<CellLabel> named_ticks(const std::vector<std::string>& names, Index count, Index stride, Where where) {
+  if (static_cast<Index>(names.size()) != count) {
+    throw ShapeError(located(
+        fmt::format("heat map: {} names for {} rows or columns, expected as many", names.size(), count), where));
+  }
+  std::vector<CellLabel> ticks;
+  for (Index k = 0; k < count; k += stride) {
+    ticks.push_back({static_cast<double>(k / stride) + 0.5, names[static_cast<std::size_t>(k)]});
+  }
+  return ticks;
+}
+
 std::vector<CellLabel> cell_boundaries(const HeatMap& map, bool vertical, Index stride, Index cells) {
   std::vector<CellLabel> found;
   for (const Reference& boundary : map.boundaries) {
@@ -77,8 +90,10 @@ HeatLayout lay_out(const HeatMap& map, const CellLimits& limits, Where where) {
     }
   }
   layout.scale = make_scale(low, high, 5, 0, true);
-  layout.x_ticks = cell_ticks(map.first_x, C, across, limits.x_ticks);
-  layout.y_ticks = cell_ticks(map.first_y, R, down, limits.y_ticks);
+  layout.x_ticks = map.x_names.empty() ? cell_ticks(map.first_x, C, across, limits.x_ticks)
+                                       : named_ticks(map.x_names, C, across, where);
+  layout.y_ticks =
+      map.y_names.empty() ? cell_ticks(map.first_y, R, down, limits.y_ticks) : named_ticks(map.y_names, R, down, where);
   layout.x_boundaries = cell_boundaries(map, true, across, layout.columns);
   layout.y_boundaries = cell_boundaries(map, false, down, layout.rows);
   const double size = std::max(std::abs(layout.scale.low), std::abs(layout.scale.high));

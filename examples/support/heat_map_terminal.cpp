@@ -115,7 +115,8 @@ std::string heat_x_axis(const HeatMap& map, const HeatLayout& layout, int indent
 
 std::string to_text(const HeatMap& map, bool color, int width, Where where) {
   width = std::clamp(width, 40, 100);
-  constexpr int most_label = 8;  // columns kept for the labels of the rows
+  int most_label = 8;  // columns kept for the labels of the rows
+  for (const std::string& name : map.y_names) most_label = std::max(most_label, columns(name));
   const int boundaries = static_cast<int>(map.boundaries.size());
   const int room = std::max(8, width - most_label - 4 - boundaries);
   HeatLayout layout = lay_out(map, {32, room, std::max(2, width / 10), 8}, where);

@@ -122,6 +122,28 @@ TEST_CASE("a small matrix shows its numbers, light on dark cells") {
   CHECK_FALSE(contains(to_svg(copying_map()), ">1.00</text>"));
 }
 
+TEST_CASE("rows and columns have names in the place of numbers, one for each cell") {
+  HeatMap map = map_of({2, 3}, {0, 1, 2, 3, 4, 5});
+  map.x_names = {"0.004", "0.008", "0.016"};
+  map.y_names = {"a rather long name", "short"};
+  const HeatLayout layout = lay_out(map, roomy, Where::current());
+  REQUIRE(layout.x_ticks.size() == 3);
+  CHECK(layout.x_ticks[2].at == 2.5);
+  CHECK(layout.x_ticks[2].text == "0.016");
+  REQUIRE(layout.y_ticks.size() == 2);
+  CHECK(layout.y_ticks[1].text == "short");
+  CHECK(contains(to_svg(map), ">a rather long name</text>"));
+  CHECK(contains(to_text(map, false), "a rather long name ┤  0.00   1.00   2.00"));
+  CHECK(contains(to_text(map, false), "             short ┤  3.00"));
+  CHECK(contains(to_text(map, false), "0.004  0.008  0.016"));
+  const HeatLayout shared = lay_out(map, {1, 2, 10, 8}, Where::current());
+  REQUIRE(shared.x_ticks.size() == 2);
+  CHECK(shared.x_ticks[1].text == "0.016");
+  CHECK(shared.x_ticks[1].at == 1.5);
+  map.y_names.pop_back();
+  CHECK_THROWS_WITH_AS(to_svg(map), doctest::Contains("1 names for 2 rows or columns"), ShapeError);
+}
+
 TEST_CASE("no data breaks a heat map") {
   const std::vector<HeatMap> maps{HeatMap{"", "", {"", ""}, {"", ""}, {"", ""}, Tensor::zeros({0, 0})},
                                   map_of({0, 3}, {}),

@@ -1,0 +1,20 @@
+// One more layer norm between the last layer and the logits, as most models with pre-norm have it. Transformer-XL's
+// authors left it out, and so does TransformerXL.
+#pragma once
+
+#include "nn/layer_norm.hpp"
+#include "xl/model.hpp"
+
+namespace segue {
+
+struct FinalNormXL : TransformerXL {
+  FinalNormXL(const Config& c, Random& random, Where where = Where::current());
+
+  Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
+                     const Mode& mode) const override;
+  void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
+
+  LayerNorm final_norm;
+};
+
+}  // namespace segue
