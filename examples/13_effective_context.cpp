@@ -1,9 +1,8 @@
 // How far back a model can see, and how much of that it makes use of.
 //
-// A layer that reads a memory sees M tokens beyond its segment, N layers N M: that is the reach in theory. The lesson
-// measures the reach in fact, twice. First on a text made so that each symbol can be known by a given number of looks
-// and by no fewer, with the stop-gradient and without it. Then on a real text, with the measure of the paper: the
-// relative effective context length of a group of models.
+// A layer that reads a memory sees M tokens beyond its segment, N layers N M: that is the reach in theory. The reach in
+// fact is measured twice: on a text in which each symbol can be known by a given number of looks and by no fewer, with
+// the stop-gradient and without it; and on a real text, as the paper's relative effective context length.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,15 +30,13 @@ namespace {
 
 struct Settings {
   ModelSettings model = {.segment_length = 4, .layers = 3, .steps = 1000, .batch = 16, .learning_rate = 0.003};
-  Index memory_length = 4, symbols = 16, seeds = 3, rows = 64;
+  Index memory_length = 4, symbols = 16, seeds = 3;
   std::vector<Index> periods = {5, 9, 13};
   std::string text = "";  // the project's own book and README
   Index text_segment_length = 16, text_memory_length = 32, text_layers = 2, text_steps = 1500;
   Index context_step = 8, targets = 1000;
   std::string out = "out";
 };
-
-// ---- The copy: what is within so many looks -----------------------------------------------------------------------
 
 struct Mean {
   double total = 0;
@@ -61,6 +58,8 @@ struct Measured {
   std::map<Index, Mean> by_distance;  // of the wanted token behind the start of the segment
   std::map<Index, Looks> by_looks;
 };
+
+std::string name_of(bool stop) { return stop ? "Transformer-XL" : "no stop-gradient"; }
 
 ModelSettings with_layers(const Settings& s, Index N, Index run) {
   ModelSettings m = s.model;
@@ -91,10 +90,10 @@ std::vector<double> learn_copy(const Settings& s, Index N, Index P, bool stop, I
   Random random(static_cast<std::uint64_t>(m.seed));
   TransformerXL model(config, random);
   PeriodicCopy task(P, s.symbols, m.batch, T, segments, random);
-  run_training(fmt::format("N = {}, P = {}, {}, seed {}", N, P, stop ? "stop-gradient" : "none", m.seed), model, m,
+  run_training(fmt::format("N = {}, P = {}, {}, seed {}", N, P, name_of(stop), m.seed), model, m,
                [&] { return task.next(); });
   Random fresh(static_cast<std::uint64_t>(m.seed) + 1000);
-  PeriodicCopy unseen(P, s.symbols, s.rows, T, segments, fresh);
+  PeriodicCopy unseen(P, s.symbols, 64, T, segments, fresh);
   const auto next = [&] { return unseen.next(); };
   return loss_by_place(loss_by_position(model, next, segments, s.memory_length), T, first);
 }
@@ -134,6 +133,12 @@ Index reach_of(const Settings& s, Index looks) {
   return tokens_in_reach(config, T, s.memory_length, T - 1).back();
 }
 
+// The lowest loss that N layers allow when the wanted token stands so far behind the start of the segment.
+double best_loss(const Settings& s, Index N, Index distance) {
+  const Index T = s.model.segment_length, behind = reach_of(s, N) - T;  // as if the memory were so long
+  return periodic_copy_best_loss(behind, T - 1, distance + T, s.symbols);
+}
+
 // The most looks in a row that most runs have learned.
 Index looks_learned(const Measured& m) {
   Index learned = 0;
@@ -144,23 +149,21 @@ Index looks_learned(const Measured& m) {
   return learned;
 }
 
-std::string name_of(bool stop) { return stop ? "Transformer-XL" : "no stop-gradient"; }
-
 void draw_copy(const Settings& s, const std::vector<Measured>& all, bool stop, const std::string& file) {
-  const double nothing = std::log(static_cast<double>(s.symbols));
   Chart chart;
   chart.title = stop ? "What N layers know, behind a stop-gradient" : "What N layers know, without the stop-gradient";
   chart.description =
       "Loss against how far behind the segment the symbol to be copied stands, by the number of layers.";
   chart.x = {"distance of the symbol behind the start of the segment", "tokens"};
   chart.y = {"loss", "nats"};
+  const double nothing = std::log(static_cast<double>(s.symbols));
   chart.references = {{fmt::format("ln {} = {:.2f}", s.symbols, nothing), nothing}};
   for (const Measured& m : all) {
     if (m.stop != stop) continue;
     Series theory = {fmt::format("N = {}", m.N), {}, {}, Kind::theory, true}, fact = {theory.name, {}, {}};
     for (const auto& [distance, mean] : m.by_distance) {
       theory.x.push_back(static_cast<double>(distance));
-      theory.y.push_back(distance < reach_of(s, m.N) - s.model.segment_length + 1 ? 0 : nothing);
+      theory.y.push_back(best_loss(s, m.N, distance));
       fact.x.push_back(static_cast<double>(distance));
       fact.y.push_back(mean.value());
     }
@@ -197,13 +200,13 @@ void print_copy(const Settings& s, const std::vector<Measured>& all) {
         if (m.stop == stop && count > 1 && count <= m.N) known += looks.known, runs += looks.runs;
       }
     }
-    if (runs > 0)
-      fmt::print("{}  {}: relayed from layer to layer in {} of {} runs.\n", stop ? "\n" : "", name_of(stop), known,
-                 runs);
+    if (runs == 0) continue;
+    fmt::print("{}  {}: a second look or more learned in {} of {}.\n", stop ? "\n" : "", name_of(stop), known, runs);
   }
 }
 
-void show_copy(const Settings& s) {
+// False when interrupted before there was anything to show.
+bool show_copy(const Settings& s) {
   std::vector<Measured> all;
   for (const bool stop : {true, false}) {
     for (Index N = 1; N <= s.model.layers && !interrupted(); ++N) {
@@ -211,22 +214,19 @@ void show_copy(const Settings& s) {
       if (!interrupted()) all.push_back(measured);
     }
   }
-  if (all.empty()) return;
+  if (all.empty()) return false;
   draw_copy(s, all, true, "effective_context.svg");
   draw_copy(s, all, false, "effective_context_no_stop.svg");
   print_copy(s, all);
   Table table({"model", "layers", "distance", "loss_nats", "theory_nats"});
   for (const Measured& m : all) {
-    const Index within = reach_of(s, m.N) - s.model.segment_length;
     for (const auto& [distance, mean] : m.by_distance) {
-      const double theory = distance <= within ? 0 : std::log(static_cast<double>(s.symbols));
-      table.add_row({name_of(m.stop), m.N, distance, mean.value(), theory});
+      table.add_row({name_of(m.stop), m.N, distance, mean.value(), best_loss(s, m.N, distance)});
     }
   }
   write_csv(s.out + "/effective_context.csv", table);
+  return true;
 }
-
-// ---- The text: the relative effective context length --------------------------------------------------------------
 
 constexpr std::array<double, 3> shares = {0.1, 0.5, 1.0};  // r, those of the paper's table 8
 
@@ -288,16 +288,15 @@ void learn_text(const Settings& s, const Text& text, TextModel& member, ContextT
   const auto model = make_model(make_config(t, 256, member.M), member.encoding, random);
   Streams streams(text.training, t.batch, t.segment_length, Tail::drop);
   run_training(member.name, *model, t, [&] { return streams.next(); });
-  member.bits = evaluate(*model, text.held_out, t.segment_length, member.M, t.batch, [](Index, Index) {
-                  return !interrupted();
-                }).bits();
+  const auto go_on = [](Index, Index) { return !interrupted(); };
+  member.bits = evaluate(*model, text.held_out, t.segment_length, member.M, t.batch, go_on).bits();
   const std::vector<Index> targets = targets_of(s, text);
   Progress progress(member.name + ": contexts", static_cast<Index>(table.contexts.size()));
-  table.losses.emplace_back();
+  auto& losses = table.losses.emplace_back();
   for (const Index c : table.contexts) {
-    table.losses.back().push_back(
-        context_losses(*model, text.held_out, targets, c, member.M, 64, [](Index) { return !interrupted(); }));
-    progress.update(static_cast<Index>(table.losses.back().size()));
+    const auto go_on_here = [](Index) { return !interrupted(); };
+    losses.push_back(context_losses(*model, text.held_out, targets, c, member.M, 64, go_on_here));
+    progress.update(static_cast<Index>(losses.size()));
   }
 }
 
@@ -311,9 +310,11 @@ void draw_text(const Settings& s, const std::vector<TextModel>& group, const Con
   Chart chart;
   chart.title = "What a longer context still gives";
   chart.description = "Relative gain of each step to a longer context, on the hardest tenth of the targets, by model.";
-  chart.x = {fmt::format("context of c + {}, against c", s.context_step), "bytes"};
+  chart.x = {fmt::format("context, against one that is {} shorter", s.context_step), "bytes"};
   chart.y = {"relative gain, r = 0.1", "%"};
-  chart.references = {{"threshold", 1}};
+  const Index look = s.text_segment_length + s.text_memory_length, reach = text_reach(s, s.text_memory_length);
+  chart.references = {{"threshold", 1}, {fmt::format("one look: {}", look), static_cast<double>(look), true}};
+  if (reach > look) chart.references.push_back({fmt::format("in reach: {}", reach), static_cast<double>(reach), true});
   Table csv({"model", "context", "loss_nats", "baseline_nats", "gain_r0.1", "gain_r0.5", "gain_r1"});
   for (std::size_t i = 0; i < group.size(); ++i) {
     Series series = {group[i].name, {}, {}};
@@ -335,6 +336,8 @@ void draw_text(const Settings& s, const std::vector<TextModel>& group, const Con
 }
 
 void show_text(const Settings& s, const Text& text) {
+  fmt::print("\nFour models learn a text of {} bytes with T = {}, M = {} and N = {} in {} steps.\n",
+             text.training.size(), s.text_segment_length, s.text_memory_length, s.text_layers, s.text_steps);
   std::vector<TextModel> group = group_of(s);
   ContextTable table = {contexts_of(s), {}};
   for (TextModel& member : group) {
@@ -357,20 +360,18 @@ void tell(const Settings& s) {
   make_config(s.model, s.symbols, s.memory_length);  // what makes no sense is to be said before anything else
   make_folder(s.out);                                // now, and not when hours of training have passed
   set_thread_count(static_cast<int>(s.model.threads));
-  const Text text = read_text(s.text);
-  check_length(text, text_settings(s));
-  targets_of(s, text);
+  const Text text = s.text_steps > 0 ? read_text(s.text) : Text{};
+  if (s.text_steps > 0) {
+    check_length(text, text_settings(s));
+    targets_of(s, text);
+  }
   fmt::print(
-      "Segments of T = {}, a memory of M = {}. Each text repeats a random block of P symbols. Models of 1 to {} "
-      "layers\n"
-      "learn it in {} steps, with the stop-gradient and without it; {} seeds where theory leaves the outcome open.\n\n",
-      s.model.segment_length, s.memory_length, s.model.layers, s.model.steps, s.seeds);
-  show_copy(s);
-  if (interrupted()) return;
-  fmt::print("\nFour models learn a text of {} bytes with T = {}, M = {} and N = {} in {} steps.\n",
-             text.training.size(), s.text_segment_length, s.text_memory_length, s.text_layers, s.text_steps);
-  show_text(s, text);
-  if (interrupted()) return;
+      "Segments of T = {}, a memory of M = {}. Each text repeats a random block of P symbols. Models of 1 to {}\n"
+      "layers learn it in {} steps, with the stop-gradient and without it; where more than one look is needed and\n"
+      "the layers suffice for them, with {} seed{}.\n\n",
+      s.model.segment_length, s.memory_length, s.model.layers, s.model.steps, s.seeds, s.seeds == 1 ? "" : "s");
+  if (!show_copy(s)) return;
+  if (s.text_steps > 0 && !interrupted()) show_text(s, text);
   fmt::print("\nPictures and numbers are in {0}/effective_context*.svg and {0}/effective_context*.csv.\n", s.out);
 }
 
@@ -385,12 +386,11 @@ int main(int argc, char** argv) {
   arguments.add("periods", s.periods, "periods P of the copy, in tokens", 2, 4096);
   arguments.add("symbols", s.symbols, "size of the copy's alphabet V", 2, 65536);
   arguments.add("seeds", s.seeds, "runs where more than one look is needed and the layers suffice", 1, 1000);
-  arguments.add("rows", s.rows, "fresh rows to measure the copy on", 1, 65536);
   arguments.add("text", s.text, "file to learn from; empty for the project's own book and README");
   arguments.add("text_segment_length", s.text_segment_length, "segment length T on the text, in bytes", 1, 4096);
   arguments.add("text_memory_length", s.text_memory_length, "memory M of those that have one there, in bytes", 1, 4096);
   arguments.add("text_layers", s.text_layers, "layers N there", 1, 64);
-  arguments.add("text_steps", s.text_steps, "training steps there", 1);
+  arguments.add("text_steps", s.text_steps, "training steps there; 0 leaves the text out", 0);
   arguments.add("context_step", s.context_step, "by how many bytes contexts grow", 1, 4096);
   arguments.add("targets", s.targets, "bytes of the held-out text to predict with each context", 1, 1000000);
   add_arguments(arguments, s.model);
