@@ -178,9 +178,9 @@ void draw_copy(const Settings& s, const std::vector<Measured>& all, bool stop, c
 
 void print_copy(const Settings& s, const std::vector<Measured>& all) {
   fmt::print(
-      "Nats for what can be known by so many looks and by no fewer (theory: 0 within N looks, ln {} = {:.3f} beyond),\n"
-      "and how many runs have learned it. The reach in tokens: N M + T in theory, and that of the looks most runs "
-      "learned.\n\n  {:<24}",
+      "Nats for what takes so many looks and no fewer (theory: 0 within N looks, ln {} = {:.3f} beyond), and how\n"
+      "many runs have learned it. Reach in tokens: N M + T in theory, in fact that of what most runs learned.\n\n"
+      "  {:<24}",
       s.symbols, std::log(static_cast<double>(s.symbols)), "");
   for (const auto& entry : all[0].by_looks) {
     fmt::print("{:>16}", fmt::format("{} look{}", entry.first, entry.first == 1 ? "" : "s"));
@@ -366,10 +366,11 @@ void tell(const Settings& s) {
     targets_of(s, text);
   }
   fmt::print(
-      "Segments of T = {}, a memory of M = {}. Each text repeats a random block of P symbols. Models of 1 to {}\n"
-      "layers learn it in {} steps, with the stop-gradient and without it; where more than one look is needed and\n"
-      "the layers suffice for them, with {} seed{}.\n\n",
-      s.model.segment_length, s.memory_length, s.model.layers, s.model.steps, s.seeds, s.seeds == 1 ? "" : "s");
+      "Segments of T = {}, a memory of M = {}. Each text repeats a random block of P symbols. Models with up to\n"
+      "N = {} layers learn it in {} step{}, with the stop-gradient and without it; where theory leaves the outcome\n"
+      "open, since more than one look is needed and the layers suffice, with {} seed{}.\n\n",
+      s.model.segment_length, s.memory_length, s.model.layers, s.model.steps, s.model.steps == 1 ? "" : "s", s.seeds,
+      s.seeds == 1 ? "" : "s");
   if (!show_copy(s)) return;
   if (s.text_steps > 0 && !interrupted()) show_text(s, text);
   fmt::print("\nPictures and numbers are in {0}/effective_context*.svg and {0}/effective_context*.csv.\n", s.out);
