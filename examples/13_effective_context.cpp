@@ -201,7 +201,7 @@ void print_copy(const Settings& s, const std::vector<Measured>& all) {
       }
     }
     if (runs == 0) continue;
-    fmt::print("{}  {}: a second look or more learned in {} of {}.\n", stop ? "\n" : "", name_of(stop), known, runs);
+    fmt::print("{}  {}: more than one look learned in {} of {} runs.\n", stop ? "\n" : "", name_of(stop), known, runs);
   }
 }
 
