@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -36,7 +38,7 @@ ModelSettings default_model() {
 struct Settings {
   ModelSettings model = default_model();
   Index memory_length = 256, trained_gap = 200, keys = 8, questions = 32;
-  std::vector<Index> gaps = {20, 100, 500, 1000, 2000, 5000};
+  std::vector<Index> gaps = {20, 100, 200, 500, 1000, 2000, 5000};  // in rising order
   std::string out = "out";
 
   GapRecall task(Index shortest, Index longest) const {
@@ -54,6 +56,9 @@ struct Reader {
 
   std::string label() const { return fmt::format("{}, M = {}", name, M); }
 };
+
+// Behind a memory that covers the text the length of a segment changes nothing but the time.
+constexpr Index wide_segment = 128;
 
 Random random_of(const Settings& s, std::uint64_t use) {
   return Random(static_cast<std::uint64_t>(s.model.seed) + use);
@@ -104,9 +109,10 @@ double best_share(const Settings& s, const Reader& reader, Index gap) {
   return gap_recall_best_accuracy(s.task(gap), reach);
 }
 
+// The longest gap, of those that are asked, up to which the answer can be known.
 Index longest_in_reach(const Settings& s, const Reader& reader) {
   Index gap = 0;
-  while (best_share(s, reader, gap + 1) == 1) ++gap;
+  while (gap < s.gaps.back() && best_share(s, reader, gap + 1) == 1) ++gap;
   return gap;
 }
 
@@ -145,7 +151,7 @@ void draw_shares(const Settings& s, const std::vector<Reader>& readers) {
   chart.x = {"gap between key and query", "tokens", true};
   chart.y = {"right answers", "%"};
   chart.references = {{fmt::format("1 in {}", s.keys), 100 / static_cast<double>(s.keys)},
-                      {"trained", static_cast<double>(s.trained_gap), true}};
+                      {fmt::format("trained to {}", s.trained_gap), static_cast<double>(s.trained_gap), true}};
   for (const Reader& reader : readers) {
     Series measured = {reader.label(), {}, {}}, theory = {reader.label(), {}, {}, Kind::theory};
     for (std::size_t g = 0; g < reader.right.size(); ++g) {
@@ -157,7 +163,7 @@ void draw_shares(const Settings& s, const std::vector<Reader>& readers) {
     chart.series.push_back(measured);
     const Index reach = longest_in_reach(s, reader);
     if (reach < s.gaps.back())
-      chart.references.push_back({fmt::format("M = {} sees {}", reader.M, reach), double(reach), true});
+      chart.references.push_back({fmt::format("M = {} sees {}", reader.M, reach), static_cast<double>(reach), true});
   }
   print(chart);
   write_svg(s.out + "/dependency_gap.svg", chart);
@@ -172,8 +178,6 @@ void write_shares(const Settings& s, const std::vector<Reader>& readers) {
   }
   write_csv(s.out + "/dependency_gap.csv", table);
 }
-
-// ---- Why -------------------------------------------------------------------------------------------------------------
 
 // A copy that scores without (b) and (d), by content alone, or without (a) and (c), by position alone.
 TransformerXL by_one(TransformerXL model, bool content) {
@@ -197,7 +201,7 @@ QuestionSource behind_noise(const GapRecall& task, Index lead) {
 
 // What happens at one gap when something is taken away or put in front.
 void change_and_ask(const Settings& s, const Reader& plain) {
-  const Index gap = s.gaps[s.gaps.size() / 2];
+  const Index gap = std::max(Index(2), s.gaps.back() / 5);
   const TransformerXL by_content = by_one(plain.model, true), by_position = by_one(plain.model, false);
   const Reader content = {"by content", by_content, gap + 1, plain.T, plain.batch};
   const Reader position = {"by position", by_position, gap + 1, plain.T, plain.batch};
@@ -206,25 +210,125 @@ void change_and_ask(const Settings& s, const Reader& plain) {
   const auto quietly = [](Index) {};
   Table table({"change", "gap", "accuracy"});
   fmt::print("\nWhat the answer hangs on: Transformer-XL at gap {}, changed after the training:\n\n", gap);
-  const auto tell = [&](const std::string& change, const Reader& reader, const QuestionSource& questions) {
+  const auto row = [&](const std::string& change, const Reader& reader, const QuestionSource& questions) {
     const std::optional<double> share = ask(s, reader, questions, quietly);
     if (!share) return;
     fmt::print("  {:<52} {:>5.1f} %\n", change, 100 * *share);
     table.add_row({change, gap, *share});
   };
-  tell("scores by content alone: (a) + (c)", content, draw);
-  tell("scores by position alone: (b) + (d)", position, draw);
-  tell(fmt::format("{} tokens of noise before the key as well", gap), far, behind_noise(s.task(gap), gap));
+  row("scores by content alone: (a) + (c)", content, draw);
+  row("scores by position alone: (b) + (d)", position, draw);
+  row(fmt::format("{} tokens of noise before the key as well", gap), far, behind_noise(s.task(gap), gap));
   write_csv(s.out + "/dependency_gap_changes.csv", table);
 }
 
-void look(const Settings& s, const Reader& plain);
+// The scores by which a noise token of the lowest layer looks back from its own place, at the distances 0, 1, .. up to
+// the key's.
+struct Scores {
+  Index head = 0, query = 0;
+  double weight = 0;                      // on the key
+  std::vector<double> content, position;  // (a) + (c), (b) + (d)
+};
+
+struct Range {
+  double low, high;
+};
+// From distance 1 on: over the noise before the query.
+Range range_of_noise(const std::vector<double>& scores) {
+  const auto [low, high] = std::minmax_element(scores.begin() + 1, scores.end() - 1);
+  return {*low, *high};
+}
+
+Tokens part_of(const Question& question, Index start, Index length) {
+  const auto first = question.tokens.begin() + start;
+  return Tokens({1, length}, std::vector<Index>(first, first + length));
+}
+
+// Of the last noise tokens of a question, as many as a segment has, the one that looks most at the key.
+Scores scores_of_noise(const Settings& s, const TransformerXL& model, Index gap) {
+  const NoGradientGuard no_gradient;
+  Random random = random_of(s, 2);
+  const Question question = gap_recall_questions(s.task(gap))(random);
+  const Index T = std::min(s.model.segment_length, gap - 1), before = gap + 1 - T;
+  Memory memory = empty_memory(model.config, 1, before);
+  for (Index start = 0; start < before; start += wide_segment) {
+    const Tokens tokens = part_of(question, start, std::min(wide_segment, before - start));
+    memory = model(tokens, memory, Mode::evaluate()).memory;
+  }
+  const Tensor map = attention_maps(model, part_of(question, before, T), memory)[0];  // [1, H, T, K]
+  const ScoreTerms terms = score_terms(model, part_of(question, before, T), memory)[0];
+  Scores scores;
+  for (Index head = 0; head < model.config.heads; ++head) {
+    for (Index i = 0; i < T; ++i) {
+      const double weight = static_cast<double>(map.at({0, head, i, 0}));
+      if (weight > scores.weight) scores.weight = weight, scores.head = head, scores.query = i;
+    }
+  }
+  for (Index j = before + scores.query; j >= 0; --j) {
+    const auto at = [&](const Tensor& term) { return static_cast<double>(term.at({0, scores.head, scores.query, j})); };
+    scores.content.push_back(at(terms.a) + at(terms.c));
+    scores.position.push_back(at(terms.b) + at(terms.d));
+  }
+  return scores;
+}
+
+// By distance, each point the highest or lowest up to the next one, which is a tenth further.
+void draw_scores(const Settings& s, const Scores& scores) {
+  const Index key = static_cast<Index>(scores.content.size()) - 1;
+  const Index trained = s.memory_length + s.model.segment_length - 1;  // the longest distance a query met
+  Chart chart;
+  chart.title = fmt::format("What one noise token looks for, {} tokens behind the key", key);
+  chart.description = "Scores of one noise token against all before it: what content adds and what position adds.";
+  chart.x = {"distance", "tokens", true};
+  chart.y = {"score"};
+  chart.references = {{"key, content", scores.content.back()},
+                      {fmt::format("trained to {}", trained), static_cast<double>(trained), true}};
+  Series content = {"content of noise, highest", {}, {}}, high = {"position, highest", {}, {}},
+         low = {"position, lowest", {}, {}};
+  for (Index d = 1; d < key;) {
+    const Index next = std::min(key, std::max(d + 1, d + d / 10));
+    for (Series* series : {&content, &high, &low}) series->x.push_back(static_cast<double>(d));
+    content.y.push_back(*std::max_element(scores.content.begin() + d, scores.content.begin() + next));
+    high.y.push_back(*std::max_element(scores.position.begin() + d, scores.position.begin() + next));
+    low.y.push_back(*std::min_element(scores.position.begin() + d, scores.position.begin() + next));
+    d = next;
+  }
+  chart.series = {content, high, low};
+  fmt::print("\n");
+  print(chart);
+  write_svg(s.out + "/dependency_gap_scores.svg", chart);
+  Table table({"distance", "token", "content", "position"});
+  for (Index d = 0; d <= key; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    table.add_row({d, d == key ? "key" : "noise", scores.content[at], scores.position[at]});
+  }
+  write_csv(s.out + "/dependency_gap_scores.csv", table);
+}
+
+// Why a gap never met before does not matter: the parts of the scores by which the key is found.
+void look_at_scores(const Settings& s, const TransformerXL& model) {
+  Scores scores;
+  fmt::print(
+      "\nHow the key is found: of the last noise tokens, the one that looks most at it in layer 1, its weight on the\n"
+      "key, and its scores:\n\n"
+      "                           content (a) + (c)            position (b) + (d)\n"
+      "     gap  head   weight       key   noise, at most         key   noise, from .. to\n");
+  for (const Index gap : s.gaps) {
+    if (interrupted()) return;
+    scores = scores_of_noise(s, model, gap);
+    const Range position = range_of_noise(scores.position);
+    fmt::print("{:>8}  {:>4}   {:>6.3f}    {:>6.1f}   {:>14.1f}      {:>6.1f}   {:>8.1f} .. {:.1f}\n", gap,
+               scores.head + 1, scores.weight, scores.content.back(), range_of_noise(scores.content).high,
+               scores.position.back(), position.low, position.high);
+  }
+  draw_scores(s, scores);  // of the longest gap
+}
 
 void tell(const Settings& s) {
   make_config(s.model, s.task(0).vocabulary(), s.memory_length);  // what makes no sense is said before anything else
   make_folder(s.out);
   set_thread_count(static_cast<int>(s.model.threads));
-  const Index T = s.model.segment_length, cover = *std::max_element(s.gaps.begin(), s.gaps.end()) + 1;
+  const Index T = s.model.segment_length, cover = s.gaps.back() + 1;
   fmt::print(
       "A key out of {}, a gap of noise, a query: which key was it? Two models learn it in {} steps, with gaps of up\n"
       "to {} in segments of T = {}: one without memory, one with a memory of M = {}. Then both are asked with longer\n"
@@ -232,9 +336,8 @@ void tell(const Settings& s) {
       s.keys, s.model.steps, s.trained_gap, T, s.memory_length, cover);
   const TransformerXL vanilla = train_model(s, "vanilla", 0);
   const TransformerXL xl = train_model(s, "Transformer-XL", s.memory_length);
-  // Behind a memory that covers the text T changes nothing but the time: 128 is quick.
   std::vector<Reader> readers = {{"vanilla", vanilla, 0, T, s.questions},
-                                 {"Transformer-XL", xl, cover, 128, 1},
+                                 {"Transformer-XL", xl, cover, wide_segment, 1},
                                  {"Transformer-XL", xl, s.memory_length, T, 16}};
   for (Reader& reader : readers) ask_all_gaps(s, reader);
   if (readers[0].right.empty()) return;  // interrupted before anything was measured
@@ -242,58 +345,15 @@ void tell(const Settings& s) {
   draw_shares(s, readers);
   write_shares(s, readers);
   change_and_ask(s, readers[1]);
-  look(s, readers[1]);
-}
-
-// The scores by which one noise token of the lowest layer looks back, by distance.
-struct Scores {
-  Index head = 0;
-  double weight = 0, key_content = 0, key_position = 0;  // on the key
-  std::vector<double> content, position;                 // of the noise at distances 0, 1, ..
-};
-
-// Reads a question up to its last noise token, which of the last T is the one that looks most at the key.
-Scores scores_of_noise(const Settings& s, const TransformerXL& model, Index gap) {
-  const NoGradientGuard no_gradient;
-  Random random = random_of(s, 2);
-  const Question question = gap_recall_questions(s.task(gap))(random);
-  const Index T = std::min(s.model.segment_length, gap), end = gap + 1;
-  Memory memory = empty_memory(model.config, 1, end);
-  for (Index start = 0; start < end - T; start += 128) {
-    const Index n = std::min(Index(128), end - T - start);
-    const auto first = question.tokens.begin() + start;
-    memory = model(Tokens({1, n}, std::vector<Index>(first, first + n)), memory, Mode::evaluate()).memory;
+  look_at_scores(s, xl);
+  if (interrupted()) {
+    fmt::print("\nInterrupted. What was measured until then is in {0}/dependency_gap.svg and .csv.\n", s.out);
+    return;
   }
-  const auto first = question.tokens.begin() + (end - T);
-  const Tokens last({1, T}, std::vector<Index>(first, first + T));
-  const Tensor map = attention_maps(model, last, memory)[0];  // [1, H, T, K]
-  const ScoreTerms terms = score_terms(model, last, memory)[0];
-  Scores scores;
-  Index query = 0;
-  for (Index head = 0; head < model.config.heads; ++head) {
-    for (Index i = 0; i < T; ++i) {
-      const double weight = static_cast<double>(map.at({0, head, i, 0}));
-      if (weight > scores.weight) scores.weight = weight, scores.head = head, query = i;
-    }
-  }
-  const Index at = memory.length() + query;
-  for (Index j = at; j >= 0; --j) {
-    const double content = static_cast<double>(terms.a.at({0, scores.head, query, j}) + terms.c.at({0, scores.head, query, j}));
-    const double position = static_cast<double>(terms.b.at({0, scores.head, query, j}) + terms.d.at({0, scores.head, query, j}));
-    scores.content.push_back(content);
-    scores.position.push_back(position);
-    scores.key_content = content, scores.key_position = position;
-  }
-  return scores;
-}
-
-void look(const Settings& s, const Reader& plain) {
-  for (Index gap : s.gaps) {
-    const Scores x = scores_of_noise(s, plain.model, gap);
-    fmt::print("gap {:5} head {} weight {:.4f} key content {:.2f} position {:.2f}, noise content {:.2f}..{:.2f} position {:.2f}..{:.2f}\n", gap, x.head, x.weight, x.key_content, x.key_position,
-      *std::min_element(x.content.begin(), x.content.end() - 1), *std::max_element(x.content.begin(), x.content.end() - 1),
-      *std::min_element(x.position.begin(), x.position.end() - 1), *std::max_element(x.position.begin(), x.position.end() - 1));
-  }
+  fmt::print(
+      "\nThe pictures are in {0}/dependency_gap.svg and {0}/dependency_gap_scores.svg, the numbers are in\n"
+      "{0}/dependency_gap.csv, {0}/dependency_gap_changes.csv and {0}/dependency_gap_scores.csv.\n",
+      s.out);
 }
 
 }  // namespace
@@ -305,10 +365,13 @@ int main(int argc, char** argv) {
                       "their answers hang on.");
   arguments.add("memory_length", s.memory_length, "memory M in training, and of one of the readings", 1, 65536);
   arguments.add("trained_gap", s.trained_gap, "longest gap in training, in tokens", 0, 65536);
-  arguments.add("gaps", s.gaps, "gaps to ask across, in tokens", 1, 1000000);
+  arguments.add("gaps", s.gaps, "gaps to ask across, in tokens", 2, 100000);
   arguments.add("keys", s.keys, "how many keys there are", 2, 65536);
   arguments.add("questions", s.questions, "questions to ask at each gap", 1, 65536);
   add_arguments(arguments, s.model);
   arguments.add("out", s.out, "folder for the pictures and the numbers");
-  return run_lesson(arguments, argc, argv, [&] { tell(s); });
+  return run_lesson(arguments, argc, argv, [&] {
+    std::sort(s.gaps.begin(), s.gaps.end());
+    tell(s);
+  });
 }
