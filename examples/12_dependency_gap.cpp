@@ -140,7 +140,7 @@ void print_shares(const Settings& s, const std::vector<Reader>& readers) {
   }
   const auto all = wilson_interval(1, s.questions), guess = wilson_interval(chance, s.questions);
   fmt::print(
-      "\nAll right means a true share above {:.0f} %, and {:.1f} % right one of {:.0f} to {:.0f} %, each 95 % sure.\n",
+      "\nAll right means a true share above {:.0f} %, {:.1f} % right one of {:.0f} to {:.0f} % (each 95 % sure).\n\n",
       100 * all[0], 100 * chance, 100 * guess[0], 100 * guess[1]);
 }
 
@@ -309,8 +309,8 @@ void draw_scores(const Settings& s, const Scores& scores) {
 void look_at_scores(const Settings& s, const TransformerXL& model) {
   Scores scores;
   fmt::print(
-      "\nHow the key is found: of the last noise tokens, the one that looks most at it in layer 1, its weight on the\n"
-      "key, and its scores:\n\n"
+      "\nHow the key is found: of the last noise tokens the one that looks most at it in layer 1, with its\n"
+      "weight on the key, and its scores:\n\n"
       "                           content (a) + (c)            position (b) + (d)\n"
       "     gap  head   weight       key   noise, at most         key   noise, from .. to\n");
   for (const Index gap : s.gaps) {
@@ -330,9 +330,9 @@ void tell(const Settings& s) {
   set_thread_count(static_cast<int>(s.model.threads));
   const Index T = s.model.segment_length, cover = s.gaps.back() + 1;
   fmt::print(
-      "A key out of {}, a gap of noise, a query: which key was it? Two models learn it in {} steps, with gaps of up\n"
-      "to {} in segments of T = {}: one without memory, one with a memory of M = {}. Then both are asked with longer\n"
-      "gaps, and the second also with a memory of {}, which covers them all.\n\n",
+      "A key out of {}, a gap of noise, a query: which key was it? Two models learn it in {} steps, with\n"
+      "gaps of up to {} in segments of T = {}: one without memory, one with a memory of M = {}. Then both\n"
+      "are asked with longer gaps, and the second also with a memory of {}, which covers them all.\n\n",
       s.keys, s.model.steps, s.trained_gap, T, s.memory_length, cover);
   const TransformerXL vanilla = train_model(s, "vanilla", 0);
   const TransformerXL xl = train_model(s, "Transformer-XL", s.memory_length);
@@ -344,8 +344,8 @@ void tell(const Settings& s) {
   print_shares(s, readers);
   draw_shares(s, readers);
   write_shares(s, readers);
-  change_and_ask(s, readers[1]);
-  look_at_scores(s, xl);
+  if (!interrupted()) change_and_ask(s, readers[1]);
+  if (!interrupted()) look_at_scores(s, xl);
   if (interrupted()) {
     fmt::print("\nInterrupted. What was measured until then is in {0}/dependency_gap.svg and .csv.\n", s.out);
     return;
