@@ -151,10 +151,13 @@ Index multiply_buffer_size(Index depth, Index columns) {
 }
 
 void multiply(Index rows, Index depth, Index columns, const Matrix& x, const Matrix& y, Real* z, Index z_row,
-              Real* buffer) {
-  for (Index p = 0; p < depth; p += depth_block) {
-    multiply_block(rows, std::min(depth - p, depth_block), columns, {x.data + p * x.column, x.row, x.column},
-                   {y.data + p * y.row, y.row, y.column}, z, z_row, buffer, p > 0);
+              Real* buffer, Start start) {
+  for (Index j = 0; j < columns; j += max_columns) {
+    for (Index p = 0; p < depth; p += depth_block) {
+      multiply_block(rows, std::min(depth - p, depth_block), std::min(columns - j, max_columns),
+                     {x.data + p * x.column, x.row, x.column}, {y.data + p * y.row + j * y.column, y.row, y.column},
+                     z + j, z_row, buffer, p > 0 || start == Start::from_z);
+    }
   }
 }
 

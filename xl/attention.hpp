@@ -45,6 +45,15 @@ struct RelativeAttention {
   Variable w_o;    // [H Dh, D]
 };
 
+/// The weights of queries q [B, T, H Dh] over keys k [B, K, H Dh], with those by distance r [K, H Dh]: softmax of the
+/// four terms' sum over sqrt(Dh), [B, H, T, K].
+Variable attention_weights(const Variable& q, const Variable& k, const Variable& r, const Positions& positions);
+
+/// The values [B, K, H Dh] that these weights read, [B, T, H Dh], without ever holding the weights: in one op, which a
+/// test holds to matmul(attention_weights(..), values).
+Variable attend(const Variable& q, const Variable& k, const Variable& values, const Variable& r,
+                const Positions& positions);
+
 /// [.., L, H Dh] -> [.., H, L, Dh], a view; and back, [B, H, T, Dh] -> [B, T, H Dh].
 Variable split_heads(const Variable& x, Index H);
 Variable join_heads(const Variable& x);
