@@ -131,7 +131,7 @@ struct Attend : Node {
           Real* const w = tile.weights + i * tile.K;
           const Index row = (b * in.H() + h) * in.T() + tile.first + i;
           const auto get = [w](Index j) { return w[j]; };
-          const Real top = m[row] = fold_row(tile.keys, -std::numeric_limits<Real>::infinity(), get, Larger());
+          const Real top = m[row] = fold_row(tile.keys, -std::numeric_limits<Real>::infinity(), get, LargerNumber());
           for (Index j = 0; j < tile.keys; ++j) w[j] = math::exp(w[j] - top);
           const Real scale = s[row] = 1 / fold_row(tile.keys, Real(0), get, Plus());
           for (Index j = 0; j < tile.keys; ++j) w[j] *= scale;
