@@ -33,12 +33,12 @@ RelativeAttention::RelativeAttention(const Config& config, Random& random)
       w_v(random_matrix(config.width, config.heads * config.head_width, random, "w_v")),
       w_o(random_matrix(config.heads * config.head_width, config.width, random, "w_o")) {}
 
-Variable RelativeAttention::operator()(const Variable& h, const Variable& context, const Positions& positions,
+Variable RelativeAttention::operator()(const Variable& h, const Variable& m, const Positions& positions,
                                        const Mode& mode) const {
-  const Variable q = matmul(h, w_q);              // [B, T, H Dh]
-  const Variable k = matmul(context, w_k_E);      // [B, K, H Dh]
-  const Variable values = matmul(context, w_v);   // [B, K, H Dh]
-  const Variable r = matmul(positions.R, w_k_R);  // [K, H Dh]
+  const Variable q = matmul(h, w_q);                                      // [B, T, H Dh]
+  const Variable k = concat({matmul(m, w_k_E), matmul(h, w_k_E)}, 1);     // [B, K, H Dh]
+  const Variable values = concat({matmul(m, w_v), matmul(h, w_v)}, 1);    // [B, K, H Dh]
+  const Variable r = matmul(positions.R, w_k_R);                          // [K, H Dh]
   if (mode.random() == nullptr || dropout == 0) return matmul(attend(q, k, values, r, positions), w_o);  // [B, T, D]
   const Variable weights = mode.dropout(attention_weights(q, k, r, positions), dropout);
   return matmul(join_heads(matmul(weights, split_heads(values, heads))), w_o);

@@ -32,8 +32,8 @@ struct Positions {
 
 struct RelativeAttention {
   RelativeAttention(const Config& config, Random& random);
-  /// h: the current segment [B, T, D]; context = [m ; h], the memory in front of it [B, K, D] -> [B, T, D].
-  Variable operator()(const Variable& h, const Variable& context, const Positions& positions, const Mode& mode) const;
+  /// h: the current segment [B, T, D]; m: the memory in front of it [B, M, D] -> [B, T, D].
+  Variable operator()(const Variable& h, const Variable& m, const Positions& positions, const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   Index heads;

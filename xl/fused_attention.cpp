@@ -15,7 +15,7 @@
 namespace segue {
 namespace {
 
-constexpr Index scores_per_tile = 32768;
+constexpr Index query_rows = 16;  // in a tile: the fewer, the fewer hidden keys are scored; the more, the less is copied
 constexpr Index products_per_share = 1000000;  // fewer are not worth waking a thread for
 
 struct AttentionInputs {
@@ -46,7 +46,7 @@ class AttentionTile {
       : in(inputs),
         K(in.K()),
         Dh(in.Dh()),
-        most_rows(std::clamp<Index>(scores_per_tile / K, std::min<Index>(in.T(), tile_rows), in.T())),
+        most_rows(std::min(query_rows, in.T())),
         block(allocate_storage(most_rows * (3 * K + 4 * Dh) + multiply_buffer_size(K + Dh, K + Dh))) {
     Real* next = block->data;
     for (Real** part : {&weights, &d_scores, &by_distance}) *part = std::exchange(next, next + most_rows * K);
@@ -54,10 +54,10 @@ class AttentionTile {
     buffer = next;
   }
 
-  // Calls use() for each tile of the head.
+  // Calls use() for each tile of the head, the last first: that one sees all keys.
   template <class Use>
   void each(Index b, Index h, const Use& use) {
-    for (first = 0; first < in.T(); first += rows) {
+    for (first = (in.T() - 1) / most_rows * most_rows; first >= 0; first -= most_rows) {
       rows = std::min(most_rows, in.T() - first);
       score(b, h);
       use();
@@ -74,7 +74,7 @@ class AttentionTile {
         qv[i * Dh + d] = q[d] + in.v.data()[h * Dh + d];
       }
     }
-    keys = std::min(K, K - in.T() + first + rows);  // the last query of the tile sees no further
+    keys = K - in.T() + first + rows;  // the last query of the tile sees no further
     const Index nearest = in.T() - (first + rows);  // column of r_T: the distance K - 1 - nearest is the largest here
     multiply(rows, Dh, keys, {qu, Dh, 1}, {in.k.data() + part.key, 1, part.row}, weights, K, buffer);
     multiply(rows, Dh, K - nearest, {qv, Dh, 1}, {in.r_T.data() + h * Dh * K + nearest, K, 1}, by_distance, K, buffer);
@@ -146,8 +146,9 @@ struct Attend : Node {
   void backward(const Tensor& dz) override {
     const Tensor d_out = dz.contiguous();
     const Index H = in.H(), K = in.K(), Dh = in.Dh();
-    Tensor dq = Tensor::zeros(in.q.shape()), dk = Tensor::zeros(in.k.shape()), d_values = Tensor::zeros(in.k.shape());
-    Tensor dr = Tensor::zeros(in.k.shape());                           // of each row of the batch
+    Tensor dq = Tensor::uninitialized(in.q.shape()), dk = Tensor::uninitialized(in.k.shape());
+    Tensor d_values = Tensor::uninitialized(in.k.shape());
+    Tensor dr = Tensor::uninitialized(in.k.shape());                           // of each row of the batch
     Tensor du = Tensor::zeros({in.B(), H, Dh}), dv = du.clone();       // likewise
     Real *const q_out = dq.data_in_place(), *const k_out = dk.data_in_place(), *const r_out = dr.data_in_place();
     Real *const values_out = d_values.data_in_place(), *const u_out = du.data_in_place(), *const v_out = dv.data_in_place();
@@ -155,6 +156,7 @@ struct Attend : Node {
     if (dq.size() > 0) for_each_head(in, [&](AttentionTile& tile, Index b, Index h) {
       const HeadPart part(in, b, h);
       tile.each(b, h, [&] {
+        const Start start = tile.first + tile.rows == in.T() ? Start::from_zero : Start::from_z;
         const Index rows = tile.rows, keys = tile.keys, nearest = in.T() - (tile.first + rows);
         const Real* const d_z = d_out.data() + part.query + tile.first * part.row;
         Real *const w = tile.weights, *const ds = tile.d_scores, *const dp = tile.by_distance;
@@ -169,9 +171,9 @@ struct Attend : Node {
           std::fill(dpi, dpi + left, Real(0));
           std::copy(dsi, dsi + keys - left, dpi + left);
         }
-        multiply(keys, rows, Dh, {w, 1, K}, {d_z, part.row, 1}, values_out + part.key, part.row, tile.buffer, Start::from_z);
-        multiply(keys, rows, Dh, {ds, 1, K}, {tile.qu, Dh, 1}, k_out + part.key, part.row, tile.buffer, Start::from_z);
-        multiply(K - nearest, rows, Dh, {dp, 1, K}, {tile.qv, Dh, 1}, r_out + part.key + nearest * part.row, part.row, tile.buffer, Start::from_z);
+        multiply(keys, rows, Dh, {w, 1, K}, {d_z, part.row, 1}, values_out + part.key, part.row, tile.buffer, start);
+        multiply(keys, rows, Dh, {ds, 1, K}, {tile.qu, Dh, 1}, k_out + part.key, part.row, tile.buffer, start);
+        multiply(K - nearest, rows, Dh, {dp, 1, K}, {tile.qv, Dh, 1}, r_out + part.key + nearest * part.row, part.row, tile.buffer, start);
         multiply(rows, keys, Dh, {ds, K, 1}, {in.k.data() + part.key, part.row, 1}, tile.d_qu, Dh, tile.buffer);
         multiply(rows, K - nearest, Dh, {dp, K, 1}, {in.r.data() + h * Dh + nearest * part.row, part.row, 1}, tile.d_qv, Dh, tile.buffer);
         for (Index i = 0; i < rows; ++i) {
