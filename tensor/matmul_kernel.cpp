@@ -88,8 +88,10 @@ void pack(Index rows, Index columns, const Matrix& m, Real* packed) {
     const Index down = rows / square * square, across = wide / square * square;  // what squares cover
     for (Index c = 0; c < across; c += square) {
       for (Index i = 0; i < down; i += square) {
-        if (square == 4) transpose_4x4(from + c * m.column + i, m.column, packed + i * width + c, width);
-        else packed[i * width + c] = from[i * m.row + c * m.column];
+        if (square == 4)
+          transpose_4x4(from + c * m.column + i, m.column, packed + i * width + c, width);
+        else
+          packed[i * width + c] = from[i * m.row + c * m.column];
       }
     }
     for (Index c = 0; c < wide; ++c) {

@@ -30,10 +30,18 @@ struct Positions {
   Tensor hidden;  // [B or 1, 1, T, K] 1 where query i must not see key j
 };
 
+/// What attention computes before it looks at the segment.
+struct Projections {
+  Variable k, values;  // m W_k,E and m W_v of the memory: [B, M, H Dh]
+  Variable r;          // R W_k,R: [K, H Dh]
+};
+
 struct RelativeAttention {
   RelativeAttention(const Config& config, Random& random);
-  /// h: the current segment [B, T, D]; m: the memory in front of it [B, M, D] -> [B, T, D].
-  Variable operator()(const Variable& h, const Variable& m, const Positions& positions, const Mode& mode) const;
+  /// m: the memory [B, M, D].
+  Projections project(const Variable& m, const Variable& R) const;
+  /// h: the current segment [B, T, D], `before`: what comes of the memory in front of it -> [B, T, D].
+  Variable operator()(const Variable& h, const Projections& before, const Positions& positions, const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   Index heads;

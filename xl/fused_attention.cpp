@@ -1,5 +1,5 @@
-// attend(): what attend_plain() computes, for a few queries of one head at a time. The scores of such a tile stay in the
-// cache and are gone when it is done; backward computes them again from what is much smaller.
+// attend(): what attend_plain() computes, for a few queries of one head at a time. The scores of such a tile stay in
+// the cache and are gone when it is done; backward computes them again from what is much smaller.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,10 +13,6 @@
 #include "xl/attention.hpp"
 
 namespace segue {
-namespace {
-
-constexpr Index query_rows = 16;  // in a tile: the fewer, the fewer hidden keys are scored; the more, the less is copied
-constexpr Index products_per_share = 1000000;  // fewer are not worth waking a thread for
 
 struct AttentionInputs {
   Tensor q, k, values;  // [B, T, H Dh], [B, K, H Dh], [B, K, H Dh]
@@ -30,6 +26,12 @@ struct AttentionInputs {
   Index H() const { return u.dim(0); }
   Index Dh() const { return u.dim(1); }
 };
+
+namespace {
+
+constexpr Index query_rows =
+    16;  // in a tile: the fewer, the fewer hidden keys are scored; the more, the less is copied
+constexpr Index products_per_share = 1000000;  // fewer are not worth waking a thread for
 
 // The part of one head in one row of the batch.
 struct HeadPart {
@@ -74,7 +76,7 @@ class AttentionTile {
         qv[i * Dh + d] = q[d] + in.v.data()[h * Dh + d];
       }
     }
-    keys = K - in.T() + first + rows;  // the last query of the tile sees no further
+    keys = K - in.T() + first + rows;               // the last query of the tile sees no further
     const Index nearest = in.T() - (first + rows);  // column of r_T: the distance K - 1 - nearest is the largest here
     multiply(rows, Dh, keys, {qu, Dh, 1}, {in.k.data() + part.key, 1, part.row}, weights, K, buffer);
     multiply(rows, Dh, K - nearest, {qv, Dh, 1}, {in.r_T.data() + h * Dh * K + nearest, K, 1}, by_distance, K, buffer);
@@ -148,44 +150,49 @@ struct Attend : Node {
     const Index H = in.H(), K = in.K(), Dh = in.Dh();
     Tensor dq = Tensor::uninitialized(in.q.shape()), dk = Tensor::uninitialized(in.k.shape());
     Tensor d_values = Tensor::uninitialized(in.k.shape());
-    Tensor dr = Tensor::uninitialized(in.k.shape());                           // of each row of the batch
-    Tensor du = Tensor::zeros({in.B(), H, Dh}), dv = du.clone();       // likewise
+    Tensor dr = Tensor::uninitialized(in.k.shape());              // of each row of the batch
+    Tensor du = Tensor::zeros({in.B(), H, Dh}), dv = du.clone();  // likewise
     Real *const q_out = dq.data_in_place(), *const k_out = dk.data_in_place(), *const r_out = dr.data_in_place();
-    Real *const values_out = d_values.data_in_place(), *const u_out = du.data_in_place(), *const v_out = dv.data_in_place();
+    Real *const values_out = d_values.data_in_place(), *const u_out = du.data_in_place(),
+                *const v_out = dv.data_in_place();
     const Real factor = 1 / std::sqrt(static_cast<Real>(Dh));
-    if (dq.size() > 0) for_each_head(in, [&](AttentionTile& tile, Index b, Index h) {
-      const HeadPart part(in, b, h);
-      tile.each(b, h, [&] {
-        const Start start = tile.first + tile.rows == in.T() ? Start::from_zero : Start::from_z;
-        const Index rows = tile.rows, keys = tile.keys, nearest = in.T() - (tile.first + rows);
-        const Real* const d_z = d_out.data() + part.query + tile.first * part.row;
-        Real *const w = tile.weights, *const ds = tile.d_scores, *const dp = tile.by_distance;
-        multiply(rows, Dh, keys, {d_z, part.row, 1}, {in.values.data() + part.key, 1, part.row}, ds, K, tile.buffer);
-        for (Index i = 0; i < rows; ++i) {
-          const Index row = (b * H + h) * in.T() + tile.first + i, left = rows - 1 - i;
-          const Real top = largest.data()[row], scale = inverse_sums.data()[row];
-          Real *const wi = w + i * K, *const dsi = ds + i * K, *const dpi = dp + i * K;
-          for (Index j = 0; j < keys; ++j) wi[j] = math::exp(wi[j] - top) * scale;
-          const Real dot = fold_row(keys, Real(0), [=](Index j) { return wi[j] * dsi[j]; }, Plus());
-          for (Index j = 0; j < keys; ++j) dsi[j] = wi[j] * (dsi[j] - dot) * factor;
-          std::fill(dpi, dpi + left, Real(0));
-          std::copy(dsi, dsi + keys - left, dpi + left);
-        }
-        multiply(keys, rows, Dh, {w, 1, K}, {d_z, part.row, 1}, values_out + part.key, part.row, tile.buffer, start);
-        multiply(keys, rows, Dh, {ds, 1, K}, {tile.qu, Dh, 1}, k_out + part.key, part.row, tile.buffer, start);
-        multiply(K - nearest, rows, Dh, {dp, 1, K}, {tile.qv, Dh, 1}, r_out + part.key + nearest * part.row, part.row, tile.buffer, start);
-        multiply(rows, keys, Dh, {ds, K, 1}, {in.k.data() + part.key, part.row, 1}, tile.d_qu, Dh, tile.buffer);
-        multiply(rows, K - nearest, Dh, {dp, K, 1}, {in.r.data() + h * Dh + nearest * part.row, part.row, 1}, tile.d_qv, Dh, tile.buffer);
-        for (Index i = 0; i < rows; ++i) {
-          for (Index d = 0; d < Dh; ++d) {
-            const Real by_u = tile.d_qu[i * Dh + d], by_v = tile.d_qv[i * Dh + d];
-            q_out[part.query + (tile.first + i) * part.row + d] = by_u + by_v;
-            u_out[(b * H + h) * Dh + d] += by_u;
-            v_out[(b * H + h) * Dh + d] += by_v;
+    if (dq.size() > 0)
+      for_each_head(in, [&](AttentionTile& tile, Index b, Index h) {
+        const HeadPart part(in, b, h);
+        tile.each(b, h, [&] {
+          const Start start = tile.first + tile.rows == in.T() ? Start::from_zero : Start::from_z;
+          const Index rows = tile.rows, keys = tile.keys, nearest = in.T() - (tile.first + rows);
+          const Real* const d_z = d_out.data() + part.query + tile.first * part.row;
+          Real *const w = tile.weights, *const ds = tile.d_scores, *const dp = tile.by_distance;
+          multiply(rows, Dh, keys, {d_z, part.row, 1}, {in.values.data() + part.key, 1, part.row}, ds, K, tile.buffer);
+          for (Index i = 0; i < rows; ++i) {
+            const Index row = (b * H + h) * in.T() + tile.first + i, left = rows - 1 - i;
+            const Real top = largest.data()[row], scale = inverse_sums.data()[row];
+            Real *const wi = w + i * K, *const dsi = ds + i * K, *const dpi = dp + i * K;
+            for (Index j = 0; j < keys; ++j) wi[j] = math::exp(wi[j] - top) * scale;
+            const Real dot = fold_row(
+                keys, Real(0), [=](Index j) { return wi[j] * dsi[j]; }, Plus());
+            for (Index j = 0; j < keys; ++j) dsi[j] = wi[j] * (dsi[j] - dot) * factor;
+            std::fill(dpi, dpi + left, Real(0));
+            std::copy(dsi, dsi + keys - left, dpi + left);
           }
-        }
+          multiply(keys, rows, Dh, {w, 1, K}, {d_z, part.row, 1}, values_out + part.key, part.row, tile.buffer, start);
+          multiply(keys, rows, Dh, {ds, 1, K}, {tile.qu, Dh, 1}, k_out + part.key, part.row, tile.buffer, start);
+          multiply(K - nearest, rows, Dh, {dp, 1, K}, {tile.qv, Dh, 1}, r_out + part.key + nearest * part.row, part.row,
+                   tile.buffer, start);
+          multiply(rows, keys, Dh, {ds, K, 1}, {in.k.data() + part.key, part.row, 1}, tile.d_qu, Dh, tile.buffer);
+          multiply(rows, K - nearest, Dh, {dp, K, 1}, {in.r.data() + h * Dh + nearest * part.row, part.row, 1},
+                   tile.d_qv, Dh, tile.buffer);
+          for (Index i = 0; i < rows; ++i) {
+            for (Index d = 0; d < Dh; ++d) {
+              const Real by_u = tile.d_qu[i * Dh + d], by_v = tile.d_qv[i * Dh + d];
+              q_out[part.query + (tile.first + i) * part.row + d] = by_u + by_v;
+              u_out[(b * H + h) * Dh + d] += by_u;
+              v_out[(b * H + h) * Dh + d] += by_v;
+            }
+          }
+        });
       });
-    });
     accumulate(0, dq);
     accumulate(1, dk);
     accumulate(2, d_values);
@@ -198,9 +205,14 @@ struct Attend : Node {
 Variable attend(const Variable& q, const Variable& k, const Variable& values, const Variable& r,
                 const Positions& positions) {
   auto op = make_node<Attend>();
-  op->in = {q.value().contiguous(),      k.value().contiguous(),           values.value().contiguous(),
-            r.value().contiguous(),      r.value().transpose(0, 1).contiguous(), positions.u.value().contiguous(),
-            positions.v.value().contiguous(), positions.hidden.contiguous()};
+  op->in = {q.value().contiguous(),
+            k.value().contiguous(),
+            values.value().contiguous(),
+            r.value().contiguous(),
+            r.value().transpose(0, 1).contiguous(),
+            positions.u.value().contiguous(),
+            positions.v.value().contiguous(),
+            positions.hidden.contiguous()};
   return record("attend", op, op->forward(), {q, k, values, r, positions.u, positions.v}, Where::current());
 }
 

@@ -12,12 +12,17 @@ Layer::Layer(const Config& config, Random& random)
       feed_forward(config.width, config.feed_forward_width, random),
       feed_forward_norm(config.width) {}
 
-Variable Layer::operator()(const Variable& h, const Variable& m, const Positions& positions, const Mode& mode) const {
-  if (pre_norm) {  // memory and segment go through the same norm
-    const Variable a = h + mode.dropout(attention(attention_norm(h), attention_norm(m), positions, mode), dropout);
+Projections Layer::project(const Variable& m, const Variable& R) const {
+  return attention.project(pre_norm ? attention_norm(m) : m, R);  // memory and segment go through the same norm
+}
+
+Variable Layer::operator()(const Variable& h, const Projections& before, const Positions& positions,
+                           const Mode& mode) const {
+  if (pre_norm) {
+    const Variable a = h + mode.dropout(attention(attention_norm(h), before, positions, mode), dropout);
     return a + mode.dropout(feed_forward(feed_forward_norm(a), dropout, mode), dropout);
   }
-  const Variable a = attention_norm(h + mode.dropout(attention(h, m, positions, mode), dropout));
+  const Variable a = attention_norm(h + mode.dropout(attention(h, before, positions, mode), dropout));
   return feed_forward_norm(a + mode.dropout(feed_forward(a, dropout, mode), dropout));
 }
 
