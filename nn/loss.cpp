@@ -70,7 +70,7 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets, Where wher
     for (Index row = begin; row < end; ++row) {
       const Real* x = op->logits.data() + row * V;
       const auto logit = [x](Index j) { return x[j]; };
-      m[row] = fold_row(V, -std::numeric_limits<Real>::infinity(), logit, Larger());
+      m[row] = fold_row(V, -std::numeric_limits<Real>::infinity(), logit, LargerNumber());
       const auto exponential = [x, top = m[row]](Index j) { return math::exp(x[j] - top); };
       l[row] = math::log(fold_row(V, Real(0), exponential, Plus()));
       out[row] = targets[row] == ignored_target ? Real(0) : l[row] - (x[targets[row]] - m[row]);

@@ -9,6 +9,23 @@
 #include "tensor/rows.hpp"
 
 namespace segue {
+namespace {
+
+struct AdamFactors {
+  Real b1, b2, correction1, correction2, tiny, decay, learning_rate;
+};
+
+// A function of its own, with copies of all it needs: so the compiler knows that no store changes them.
+void adam_update(Index n, Real* x, Real* m, Real* v, const Real* g, AdamFactors f) {
+  for (Index i = 0; i < n; ++i) {
+    m[i] = f.b1 * m[i] + (1 - f.b1) * g[i];
+    v[i] = f.b2 * v[i] + (1 - f.b2) * g[i] * g[i];
+    const Real update = m[i] * f.correction1 / (std::sqrt(v[i] * f.correction2) + f.tiny);
+    x[i] -= f.learning_rate * (update + f.decay * x[i]);
+  }
+}
+
+}  // namespace
 
 Adam::Adam(std::vector<Parameter> p, AdamOptions o, Where where)
     : parameters(unique_parameters(p)),
@@ -25,9 +42,13 @@ Adam::Adam(std::vector<Parameter> p, AdamOptions o, Where where)
 
 void Adam::step(Real learning_rate) {
   const auto t = static_cast<double>(++steps);
-  const Real b1 = options.beta1, b2 = options.beta2, decay = options.weight_decay, tiny = options.epsilon;
-  const Real correction1 = 1 / static_cast<Real>(1 - math::pow(static_cast<double>(b1), t));
-  const Real correction2 = 1 / static_cast<Real>(1 - math::pow(static_cast<double>(b2), t));
+  const AdamFactors factors = {options.beta1,
+                               options.beta2,
+                               1 / static_cast<Real>(1 - math::pow(static_cast<double>(options.beta1), t)),
+                               1 / static_cast<Real>(1 - math::pow(static_cast<double>(options.beta2), t)),
+                               options.epsilon,
+                               options.weight_decay,
+                               learning_rate};
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     if (!parameters[k].variable.has_gradient()) continue;
     const Tensor gradient = parameters[k].variable.gradient().contiguous();
@@ -35,12 +56,7 @@ void Adam::step(Real learning_rate) {
     const Real* g = gradient.data();
     Real *x = value.data_in_place(), *m = first_moment[k].data_in_place(), *v = second_moment[k].data_in_place();
     parallel_for(value.size(), elements_per_thread, [=](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        m[i] = b1 * m[i] + (1 - b1) * g[i];
-        v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
-        const Real update = m[i] * correction1 / (std::sqrt(v[i] * correction2) + tiny);
-        x[i] -= learning_rate * (update + decay * x[i]);
-      }
+      adam_update(end - begin, x + begin, m + begin, v + begin, g + begin, factors);
     });
   }
 }

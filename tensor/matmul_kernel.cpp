@@ -60,12 +60,7 @@ constexpr std::array<Tile, tile_rows> tiles[max_vectors] = {tiles_of_width<1>(he
 
 using Four = Real __attribute__((vector_size(4 * sizeof(Real))));
 
-// Four rows of four numbers, which lie `step` apart, one below the other.
-void copy_4x4(const Real* from, Index step, Real* to, Index to_step) {
-  for (Index i = 0; i < 4; ++i) store(to + i * to_step, load<Four>(from + i * step));
-}
-
-// The same, with rows and columns exchanged.
+// Four rows of four numbers, exchanged with their columns.
 void transpose_4x4(const Real* from, Index step, Real* to, Index to_step) {
   const Four a = load<Four>(from), b = load<Four>(from + step);
   const Four c = load<Four>(from + 2 * step), d = load<Four>(from + 3 * step);
@@ -81,25 +76,26 @@ void transpose_4x4(const Real* from, Index step, Real* to, Index to_step) {
 // reads along whatever lies side by side in memory.
 template <Index width>
 void pack(Index rows, Index columns, const Matrix& m, Real* packed) {
-  if (columns % width != 0) std::fill_n(packed + columns / width * width * rows, rows * width, Real{0});
-  const bool down = m.column != 1;
-  const Index outer_end = down ? columns : rows, inner_end = down ? rows : columns;
-  for (Index outer = 0; outer < outer_end; outer += 4) {
-    for (Index inner = 0; inner < inner_end; inner += 4) {
-      const Index i = down ? inner : outer, j = down ? outer : inner;
-      const Real* const from = m.data + i * m.row + j * m.column;
-      Real* const to = packed + j / width * width * rows + i * width + j % width;
-      const bool whole = j % width + 4 <= width && i + 4 <= rows && j + 4 <= columns;
-      if (whole && m.column == 1) {
-        copy_4x4(from, m.row, to, width);
-      } else if (whole && m.row == 1) {
-        transpose_4x4(from, m.column, to, width);
-      } else {
-        for (Index r = 0; r < std::min<Index>(rows - i, 4); ++r) {
-          for (Index c = 0; c < std::min<Index>(columns - j, 4); ++c)
-            to[r * width + c] = from[r * m.row + c * m.column];
-        }
+  for (Index j = 0; j < columns; j += width, packed += rows * width) {
+    const Real* const from = m.data + j * m.column;
+    const Index wide = std::min(columns - j, width);
+    if (wide == width && m.column == 1) {
+      for (Index i = 0; i < rows; ++i) std::memcpy(packed + i * width, from + i * m.row, width * sizeof(Real));
+      continue;
+    }
+    if (wide < width) std::fill_n(packed, rows * width, Real{0});
+    const Index square = m.row == 1 ? 4 : 1;
+    const Index down = rows / square * square, across = wide / square * square;  // what squares cover
+    for (Index c = 0; c < across; c += square) {
+      for (Index i = 0; i < down; i += square) {
+        if (square == 4)
+          transpose_4x4(from + c * m.column + i, m.column, packed + i * width + c, width);
+        else
+          packed[i * width + c] = from[i * m.row + c * m.column];
       }
+    }
+    for (Index c = 0; c < wide; ++c) {
+      for (Index i = c < across ? down : 0; i < rows; ++i) packed[i * width + c] = from[i * m.row + c * m.column];
     }
   }
 }
@@ -151,10 +147,13 @@ Index multiply_buffer_size(Index depth, Index columns) {
 }
 
 void multiply(Index rows, Index depth, Index columns, const Matrix& x, const Matrix& y, Real* z, Index z_row,
-              Real* buffer) {
-  for (Index p = 0; p < depth; p += depth_block) {
-    multiply_block(rows, std::min(depth - p, depth_block), columns, {x.data + p * x.column, x.row, x.column},
-                   {y.data + p * y.row, y.row, y.column}, z, z_row, buffer, p > 0);
+              Real* buffer, Start start) {
+  for (Index j = 0; j < columns; j += max_columns) {
+    for (Index p = 0; p < depth; p += depth_block) {
+      multiply_block(rows, std::min(depth - p, depth_block), std::min(columns - j, max_columns),
+                     {x.data + p * x.column, x.row, x.column}, {y.data + p * y.row + j * y.column, y.row, y.column},
+                     z + j, z_row, buffer, p > 0 || start == Start::from_z);
+    }
   }
 }
 

@@ -18,15 +18,17 @@ inline constexpr int tile_rows = 8;  // of 32 registers
 #else
 inline constexpr int tile_rows = 6;  // of 16 registers
 #endif
-/// The most columns multiply() takes at a time.
+/// So many columns are worked on at a time.
 inline constexpr Index max_columns = 512;
 
-/// How many numbers of working memory multiply() needs.
+/// How many numbers of working memory multiply() needs at most.
 Index multiply_buffer_size(Index depth, Index columns);
 
-/// z[i, j] = sum of x[i, p] * y[p, j] over p = 0, 1, .. depth-1 in this order. The rows of z lie `z_row` numbers apart,
-/// its columns side by side. `depth` is at least 1, `columns` at most max_columns.
+enum class Start { from_zero, from_z };
+
+/// z[i, j] = sum of x[i, p] * y[p, j] over p = 0, 1, .. depth-1 in this order, each sum beginning with 0 or with what
+/// z[i, j] holds. The rows of z lie `z_row` numbers apart, its columns side by side. `depth` is at least 1.
 void multiply(Index rows, Index depth, Index columns, const Matrix& x, const Matrix& y, Real* z, Index z_row,
-              Real* buffer);
+              Real* buffer, Start start = Start::from_zero);
 
 }  // namespace segue

@@ -9,6 +9,10 @@ namespace segue {
 struct Plus {
   Real operator()(Real a, Real b) const { return a + b; }
 };
+/// The larger one, passing over a NaN on the right: vector code. Of use where a NaN shows in what is computed next.
+struct LargerNumber {
+  Real operator()(Real a, Real b) const { return b > a ? b : a; }
+};
 /// The larger one; NaN if either is NaN.
 struct Larger {
   Real operator()(Real a, Real b) const { return b > a || b != b ? b : a; }

@@ -12,7 +12,7 @@ namespace {
 
 Real row_max(const Real* x, Index n) {
   return fold_row(
-      n, -std::numeric_limits<Real>::infinity(), [x](Index i) { return x[i]; }, Larger());
+      n, -std::numeric_limits<Real>::infinity(), [x](Index i) { return x[i]; }, LargerNumber());
 }
 
 Real row_sum(const Real* x, Index n) {

@@ -33,22 +33,31 @@ RelativeAttention::RelativeAttention(const Config& config, Random& random)
       w_v(random_matrix(config.width, config.heads * config.head_width, random, "w_v")),
       w_o(random_matrix(config.heads * config.head_width, config.width, random, "w_o")) {}
 
-Variable RelativeAttention::operator()(const Variable& h, const Variable& context, const Positions& positions,
-                                       const Mode& mode) const {
-  const Variable q = split_heads(matmul(h, w_q), heads);              // [B, H, T, Dh]
-  const Variable k = split_heads(matmul(context, w_k_E), heads);      // [B, H, K, Dh]
-  const Variable values = split_heads(matmul(context, w_v), heads);   // [B, H, K, Dh]
-  const Variable r = split_heads(matmul(positions.R, w_k_R), heads);  // [H, K, Dh]
-  const Index H = heads, Dh = q.dim(-1);
-  const Variable u = reshape(positions.u, {H, 1, Dh});
-  const Variable v = reshape(positions.v, {H, 1, Dh});
+Projections RelativeAttention::project(const Variable& m, const Variable& R) const {
+  return {matmul(m, w_k_E), matmul(m, w_v), matmul(R, w_k_R)};
+}
 
-  const Variable content = matmul(q + u, transpose(k, -1, -2));                   // (a) + (c)  [B, H, T, K]
-  const Variable position = relative_shift(matmul(q + v, transpose(r, -1, -2)));  // (b) + (d)  [B, H, T, K]
+Variable RelativeAttention::operator()(const Variable& h, const Projections& before, const Positions& positions,
+                                       const Mode& mode) const {
+  const Variable q = matmul(h, w_q);                                   // [B, T, H Dh]
+  const Variable k = concat({before.k, matmul(h, w_k_E)}, 1);          // [B, K, H Dh]
+  const Variable values = concat({before.values, matmul(h, w_v)}, 1);  // [B, K, H Dh]
+  if (mode.random() == nullptr || dropout == 0) {
+    return matmul(attend(q, k, values, before.r, positions), w_o);  // [B, T, D]
+  }
+  const Variable weights = mode.dropout(attention_weights(q, k, before.r, positions), dropout);
+  return matmul(join_heads(matmul(weights, split_heads(values, heads))), w_o);
+}
+
+Variable attention_weights(const Variable& q, const Variable& k, const Variable& r, const Positions& positions) {
+  const Index H = positions.u.dim(0), Dh = positions.u.dim(1);
+  const Variable qu = split_heads(q, H) + reshape(positions.u, {H, 1, Dh});  // [B, H, T, Dh]
+  const Variable qv = split_heads(q, H) + reshape(positions.v, {H, 1, Dh});
+  const Variable content = matmul(qu, transpose(split_heads(k, H), -1, -2));  // (a) + (c)  [B, H, T, K]
+  const Variable position =
+      relative_shift(matmul(qv, transpose(split_heads(r, H), -1, -2)));  // (b) + (d)  [B, H, T, K]
   const Variable scores = scale(content + position, 1 / std::sqrt(static_cast<Real>(Dh)));
-  const Variable visible = masked_fill(scores, positions.hidden, -std::numeric_limits<Real>::infinity());
-  const Variable weights = mode.dropout(softmax(visible), dropout);  // [B, H, T, K]
-  return matmul(join_heads(matmul(weights, values)), w_o);           // [B, T, D]
+  return softmax(masked_fill(scores, positions.hidden, -std::numeric_limits<Real>::infinity()));
 }
 
 void RelativeAttention::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

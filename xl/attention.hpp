@@ -30,10 +30,18 @@ struct Positions {
   Tensor hidden;  // [B or 1, 1, T, K] 1 where query i must not see key j
 };
 
+/// What attention computes before it looks at the segment.
+struct Projections {
+  Variable k, values;  // m W_k,E and m W_v of the memory: [B, M, H Dh]
+  Variable r;          // R W_k,R: [K, H Dh]
+};
+
 struct RelativeAttention {
   RelativeAttention(const Config& config, Random& random);
-  /// h: the current segment [B, T, D]; context = [m ; h], the memory in front of it [B, K, D] -> [B, T, D].
-  Variable operator()(const Variable& h, const Variable& context, const Positions& positions, const Mode& mode) const;
+  /// m: the memory [B, M, D].
+  Projections project(const Variable& m, const Variable& R) const;
+  /// h: the current segment [B, T, D], `before`: what comes of the memory in front of it -> [B, T, D].
+  Variable operator()(const Variable& h, const Projections& before, const Positions& positions, const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   Index heads;
@@ -44,6 +52,15 @@ struct RelativeAttention {
   Variable w_v;    // [D, H Dh]
   Variable w_o;    // [H Dh, D]
 };
+
+/// The weights of queries q [B, T, H Dh] over keys k [B, K, H Dh], with those by distance r [K, H Dh]: softmax of the
+/// four terms' sum over sqrt(Dh), [B, H, T, K].
+Variable attention_weights(const Variable& q, const Variable& k, const Variable& r, const Positions& positions);
+
+/// The values [B, K, H Dh] that these weights read, [B, T, H Dh], without ever holding the weights: in one op, which a
+/// test holds to matmul(attention_weights(..), values).
+Variable attend(const Variable& q, const Variable& k, const Variable& values, const Variable& r,
+                const Positions& positions);
 
 /// [.., L, H Dh] -> [.., H, L, Dh], a view; and back, [B, H, T, Dh] -> [B, T, H Dh].
 Variable split_heads(const Variable& x, Index H);

@@ -1,7 +1,6 @@
 #include "xl/layer.hpp"
 
 #include "autograd/arithmetic.hpp"
-#include "autograd/shaping.hpp"
 
 namespace segue {
 
@@ -13,15 +12,17 @@ Layer::Layer(const Config& config, Random& random)
       feed_forward(config.width, config.feed_forward_width, random),
       feed_forward_norm(config.width) {}
 
-Variable Layer::operator()(const Variable& h, const Variable& m, const Positions& positions, const Mode& mode) const {
-  const Variable context = concat({m, h}, 1);  // [B, K, D]
-  if (pre_norm) {                              // memory and segment go through the same norm
-    const Variable normed = attention_norm(context);
-    const Variable queries = narrow(normed, 1, m.dim(1), h.dim(1));  // [B, T, D]
-    const Variable a = h + mode.dropout(attention(queries, normed, positions, mode), dropout);
+Projections Layer::project(const Variable& m, const Variable& R) const {
+  return attention.project(pre_norm ? attention_norm(m) : m, R);  // memory and segment go through the same norm
+}
+
+Variable Layer::operator()(const Variable& h, const Projections& before, const Positions& positions,
+                           const Mode& mode) const {
+  if (pre_norm) {
+    const Variable a = h + mode.dropout(attention(attention_norm(h), before, positions, mode), dropout);
     return a + mode.dropout(feed_forward(feed_forward_norm(a), dropout, mode), dropout);
   }
-  const Variable a = attention_norm(h + mode.dropout(attention(h, context, positions, mode), dropout));
+  const Variable a = attention_norm(h + mode.dropout(attention(h, before, positions, mode), dropout));
   return feed_forward_norm(a + mode.dropout(feed_forward(a, dropout, mode), dropout));
 }
 

@@ -9,8 +9,10 @@ namespace segue {
 
 struct Layer {
   Layer(const Config& config, Random& random);
-  /// h: [B, T, D], m: this layer's memory [B, M, D] -> [B, T, D].
-  Variable operator()(const Variable& h, const Variable& m, const Positions& positions, const Mode& mode) const;
+  /// What attention computes of this layer's memory m [B, M, D].
+  Projections project(const Variable& m, const Variable& R) const;
+  /// h: [B, T, D] after a memory that came to `before` -> [B, T, D].
+  Variable operator()(const Variable& h, const Projections& before, const Positions& positions, const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   bool pre_norm;

@@ -4,6 +4,7 @@
 
 #include "autograd/backward.hpp"
 #include "autograd/matmul.hpp"
+#include "tensor/parallel.hpp"
 #include "tests/support/tiny_models.hpp"
 #include "xl/sinusoids.hpp"
 
@@ -79,19 +80,23 @@ Tensor attention_by_terms(const RelativeAttention& attention, const Tensor& h, c
   return out;
 }
 
+Variable read(const RelativeAttention& attention, const Variable& h, const Variable& m, const Positions& positions) {
+  return attention(h, attention.project(m, positions.R), positions, Mode::evaluate());
+}
+
 struct Setting {
   explicit Setting(Index T, Index M, Index clamp_length = 0, Index window = 0)
       : h(random_tensor({2, T, 4}, -1, 1, 11)),
-        context(concat({random_tensor({2, M, 4}, -1, 1, 12), h}, 1)),
+        m(random_tensor({2, M, 4}, -1, 1, 12)),
         positions{Variable(distance_sinusoids(M + T, clamp_length, 4)), Variable(random_tensor({2, 3}, -1, 1, 13)),
                   Variable(random_tensor({2, 3}, -1, 1, 14)),
                   attention_mask(T, random_memory(tiny_config(), 2, M, M), window)} {}
 
   Tensor run(const RelativeAttention& attention) const {
-    return attention(Variable(h), Variable(context), positions, Mode::evaluate()).value();
+    return read(attention, Variable(h), Variable(m), positions).value();
   }
 
-  Tensor h, context;
+  Tensor h, m;
   Positions positions;
 };
 
@@ -115,7 +120,8 @@ TEST_CASE("Attention is the sum over visible keys weighted by the four terms, ta
           const Setting s(T, M, clamp_length, window);
           const Tensor hidden = s.positions.hidden.broadcast_to({2, 1, T, M + T});
           check_close(s.run(attention),
-                      attention_by_terms(attention, s.h, s.context, s.positions, hidden, clamp_length), rounding);
+                      attention_by_terms(attention, s.h, concat({s.m, s.h}, 1), s.positions, hidden, clamp_length),
+                      rounding);
         }
       }
     }
@@ -140,16 +146,16 @@ TEST_CASE("A hidden key has weight 0: its content changes nothing, bit for bit, 
   s.positions.hidden = s.positions.hidden.clone();
   for (Index i = 0; i < 3; ++i) s.positions.hidden.set_in_place({0, 0, i, 1}, 1);  // key 1
   const Tensor before = s.run(attention);
-  const Variable context = parameter(s.context.clone());
-  backward(sum(attention(Variable(s.h), context, s.positions, Mode::evaluate())));
-  CHECK(same_bits(context.gradient().narrow(1, 1, 1), Tensor::zeros({2, 1, 4})));
-  CHECK_FALSE(same_bits(context.gradient().narrow(1, 0, 1), Tensor::zeros({2, 1, 4})));
+  const Variable m = parameter(s.m.clone());
+  backward(sum(read(attention, Variable(s.h), m, s.positions)));
+  CHECK(same_bits(m.gradient().narrow(1, 1, 1), Tensor::zeros({2, 1, 4})));
+  CHECK_FALSE(same_bits(m.gradient().narrow(1, 0, 1), Tensor::zeros({2, 1, 4})));
   for (const Real content : {Real(0), Real(-5), Real(1e15)}) {
-    s.context = s.context.clone();
-    s.context.narrow(1, 1, 1).fill_in_place(content);
+    s.m = s.m.clone();
+    s.m.narrow(1, 1, 1).fill_in_place(content);
     CHECK(same_bits(s.run(attention), before));
   }
-  s.context.narrow(1, 0, 1).fill_in_place(2);
+  s.m.narrow(1, 0, 1).fill_in_place(2);
   CHECK_FALSE(same_bits(s.run(attention), before));
 }
 
@@ -176,15 +182,117 @@ TEST_CASE("The gradient of attention is that of central differences") {
     std::size_t next = 4;
     attention.visit_parameters("", [&](const std::string&, Variable& p) { p = v[next++]; });
     const Positions positions = {Variable(s.positions.R), v[2], v[3], s.positions.hidden};
-    const Variable z = attention(v[0], v[1], positions, Mode::evaluate());
+    const Variable z = read(attention, v[0], v[1], positions);
     return sum(z * Variable(random_tensor(z.shape(), -1, 1, 99)));
   };
-  std::vector<Tensor> inputs = {s.h, s.context, s.positions.u.value(), s.positions.v.value()};
+  std::vector<Tensor> inputs = {s.h, s.m, s.positions.u.value(), s.positions.v.value()};
   RelativeAttention attention = tiny_attention();
   attention.visit_parameters("", [&](const std::string&, Variable& p) { inputs.push_back(p.value()); });
   const GradientCheck check = check_gradient(f, inputs);
   CAPTURE(to_string(check));
   CHECK(check.error < 1e-7);
+}
+
+namespace {
+
+Memory memory_of_two_ages(Index M) {
+  Memory memory = random_memory(tiny_config(), 2, M, M);
+  memory.tokens_read[1] = M / 2;
+  return memory;
+}
+
+// What attend() takes, for two rows of a batch, of which the second has a reset behind it, and two heads.
+struct AttendCase {
+  AttendCase(Index T, Index M, Index window)
+      : q(random_tensor({2, T, 6}, -1, 1, 21)),
+        k(random_tensor({2, M + T, 6}, -1, 1, 22)),
+        values(random_tensor({2, M + T, 6}, -1, 1, 23)),
+        r(random_tensor({M + T, 6}, -1, 1, 24)),
+        u(random_tensor({2, 3}, -1, 1, 25)),
+        v(random_tensor({2, 3}, -1, 1, 26)),
+        hidden(attention_mask(T, memory_of_two_ages(M), window)) {}
+
+  std::vector<Tensor> inputs() const { return {q, k, values, r, u, v}; }
+  Positions positions(const std::vector<Variable>& x) const { return {Variable(), x[4], x[5], hidden}; }
+  Variable fused(const std::vector<Variable>& x) const { return attend(x[0], x[1], x[2], x[3], positions(x)); }
+  Variable plain(const std::vector<Variable>& x) const {
+    return join_heads(matmul(attention_weights(x[0], x[1], x[3], positions(x)), split_heads(x[2], 2)));
+  }
+
+  Tensor q, k, values, r, u, v, hidden;
+};
+
+// The value of f at the inputs and the gradients of a sum of it, weighted at random.
+std::vector<Tensor> value_and_gradients(const std::function<Variable(const std::vector<Variable>&)>& f,
+                                        const std::vector<Tensor>& inputs) {
+  std::vector<Variable> x;
+  for (const Tensor& input : inputs) x.push_back(parameter(input));
+  const Variable z = f(x);
+  std::vector<Tensor> out = {z.value()};
+  if (z.value().size() == 0) return out;
+  backward(z, random_tensor(z.shape(), -1, 1, 27));
+  for (const Variable& input : x) out.push_back(input.gradient());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("Attention in one op is attention in single ops, in values and in every gradient") {
+  for (const Index T : {0, 1, 15, 16, 17, 40}) {
+    for (const Index M : {0, 1, 33}) {
+      for (const Index window : {0, 9}) {
+        CAPTURE(T);
+        CAPTURE(M);
+        CAPTURE(window);
+        const AttendCase c(T, M, window);
+        const auto fused = value_and_gradients([&](const std::vector<Variable>& x) { return c.fused(x); }, c.inputs());
+        const auto plain = value_and_gradients([&](const std::vector<Variable>& x) { return c.plain(x); }, c.inputs());
+        REQUIRE(fused.size() == plain.size());
+        for (std::size_t i = 0; i < fused.size(); ++i) check_close(fused[i], plain[i], 100 * rounding);
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "Attention in one op gives the same bits for any number of threads, and a row's do not depend on the others") {
+  const AttendCase c(40, 33, 0);
+  const auto run = [&](const std::vector<Tensor>& inputs) {
+    return value_and_gradients([&](const std::vector<Variable>& x) { return c.fused(x); }, inputs);
+  };
+  const int before = thread_count();
+  set_thread_count(1);
+  const auto alone = run(c.inputs());
+  for (const int threads : {2, 5}) {
+    set_thread_count(threads);
+    const auto shared = run(c.inputs());
+    for (std::size_t i = 0; i < alone.size(); ++i) CHECK(same_bits(shared[i], alone[i]));
+  }
+  set_thread_count(before);
+  auto inputs = c.inputs();
+  for (std::size_t i = 0; i < 3; ++i) {
+    inputs[i] = inputs[i].clone();
+    inputs[i].narrow(0, 1, 1).fill_in_place(Real(0.5));
+  }
+  const auto changed = run(inputs);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(same_bits(changed[i].narrow(0, 0, 1), alone[i].narrow(0, 0, 1)));
+}
+
+TEST_CASE("Attention in one op never holds a number for each query and key") {
+  const AttendCase c(256, 1024, 0);
+  std::vector<Variable> x;
+  for (const Tensor& input : c.inputs()) x.push_back(parameter(input));
+  const std::size_t scores = 2 * 2 * 256 * 1280 * sizeof(Real);  // B H T K
+  const auto peak = [&](const Variable& z, std::size_t before) {
+    backward(z, Tensor::full(z.shape(), 1));
+    return peak_tensor_bytes() - before;
+  };
+  const std::size_t before = tensor_bytes();
+  reset_peak_tensor_bytes();
+  CHECK(peak(c.plain(x), before) > 3 * scores);
+  for (Variable& input : x) input.clear_gradient();
+  reset_peak_tensor_bytes();
+  CHECK(peak(c.fused(x), before) < scores);
 }
 
 TEST_CASE("The mask is a function of the distance and of a row's reset, never of the lengths") {

@@ -30,10 +30,11 @@ Variable layer_by_equations(const Layer& layer, const Variable& h, const Variabl
   const Mode mode = Mode::evaluate();
   if (layer.pre_norm) {
     const Variable queries = norm(layer.attention_norm, h), before = norm(layer.attention_norm, m);
-    const Variable a = h + layer.attention(queries, concat({before, queries}, 1), positions, mode);
+    const Variable a = h + layer.attention(queries, layer.attention.project(before, positions.R), positions, mode);
     return a + feed_forward(norm(layer.feed_forward_norm, a));
   }
-  const Variable a = norm(layer.attention_norm, h + layer.attention(h, concat({m, h}, 1), positions, mode));
+  const Variable a =
+      norm(layer.attention_norm, h + layer.attention(h, layer.attention.project(m, positions.R), positions, mode));
   return norm(layer.feed_forward_norm, a + feed_forward(a));
 }
 
@@ -48,7 +49,7 @@ TEST_CASE("A layer is attention and feed-forward, each with a residual path and 
       const Memory memory = random_memory(config, 2, M, 5);
       const Positions positions = positions_of(model, 4, memory);
       const Variable h(random_tensor({2, 4, 4}));
-      check_close(model.layers[0](h, memory.layers[0], positions, Mode::evaluate()).value(),
+      check_close(model.run_layer(0, h, memory.layers[0], positions, Mode::evaluate()).value(),
                   layer_by_equations(model.layers[0], h, memory.layers[0], positions).value(), rounding);
     }
   }
@@ -152,7 +153,7 @@ TEST_CASE("Dropout takes from the sub-layers, never from the residual path") {
     const Memory memory = random_memory(config, 2, 3, 5);
     const Variable h(random_tensor({2, 4, 4}));
     Random random(1);
-    const Variable z = layer(h, memory.layers[0], positions_of(model, 4, memory), Mode::train(random));
+    const Variable z = model.run_layer(0, h, memory.layers[0], positions_of(model, 4, memory), Mode::train(random));
     CHECK(same_bits(z.value(), (pre_norm ? h : layer.feed_forward_norm(layer.attention_norm(h))).value()));
   }
 }

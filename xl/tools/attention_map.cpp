@@ -26,7 +26,10 @@ struct AttentionRecorder : TransformerXL {
     Variable context = concat({m, h}, 1);  // [B, K, D]
     if (layer.pre_norm) context = layer.attention_norm(context);
     const Variable queries = narrow(context, 1, m.dim(1), h.dim(1));  // [B, T, D]
-    maps.push_back(attention_weights(layer.attention, queries, context, positions).value());
+    const RelativeAttention& attention = layer.attention;
+    const Variable weights = attention_weights(matmul(queries, attention.w_q), matmul(context, attention.w_k_E),
+                                               matmul(positions.R, attention.w_k_R), positions);
+    maps.push_back(weights.value());
     return TransformerXL::run_layer(n, h, m, positions, mode);
   }
 
@@ -34,21 +37,6 @@ struct AttentionRecorder : TransformerXL {
 };
 
 }  // namespace
-
-Variable attention_weights(const RelativeAttention& attention, const Variable& h, const Variable& context,
-                           const Positions& positions) {
-  const Variable q = split_heads(matmul(h, attention.w_q), attention.heads);              // [B, H, T, Dh]
-  const Variable k = split_heads(matmul(context, attention.w_k_E), attention.heads);      // [B, H, K, Dh]
-  const Variable r = split_heads(matmul(positions.R, attention.w_k_R), attention.heads);  // [H, K, Dh]
-  const Index H = attention.heads, Dh = q.dim(-1);
-  const Variable u = reshape(positions.u, {H, 1, Dh});
-  const Variable v = reshape(positions.v, {H, 1, Dh});
-
-  const Variable content = matmul(q + u, transpose(k, -1, -2));                   // (a) + (c)  [B, H, T, K]
-  const Variable position = relative_shift(matmul(q + v, transpose(r, -1, -2)));  // (b) + (d)  [B, H, T, K]
-  const Variable scores = scale(content + position, 1 / std::sqrt(static_cast<Real>(Dh)));
-  return softmax(masked_fill(scores, positions.hidden, -std::numeric_limits<Real>::infinity()));
-}
 
 std::vector<Tensor> attention_maps(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
                                    Where where) {

@@ -1,6 +1,6 @@
 // Attention maps: where each query of a segment looks, in the memory and in the segment itself.
 //
-// The core keeps no weights; they are computed once more here, from the same parts (paper, section 3.3). The columns
+// The core keeps no weights; they are computed once more here (paper, section 3.3). The columns
 // 0 .. M-1 of a map are the memory, M .. K-1 the segment, so that the boundary between the two lies before column M,
 // and the keys at one distance d lie on a diagonal, j = (M + i) - d.
 #pragma once
@@ -10,11 +10,6 @@
 #include "xl/model.hpp"
 
 namespace segue {
-
-/// The weights with which `attention` reads the values: the same arguments as its operator(), without dropout.
-/// h [B, T, D], context [B, K, D] -> [B, H, T, K]. Each row sums to 1; hidden keys have exactly 0.
-Variable attention_weights(const RelativeAttention& attention, const Variable& h, const Variable& context,
-                           const Positions& positions);
 
 /// The map of each layer for a segment, tokens [B, T], after `memory`, as the model computes it in evaluation: N of
 /// them, [B, H, T, K]. For a TransformerXL, recomputing or not; the rivals score by other terms and are not taken.

@@ -5,7 +5,7 @@
 // gigabyte needs no more room than the first.
 #pragma once
 
-#include "xl/model.hpp"
+#include "xl/tools/memory_cache.hpp"
 
 namespace segue {
 
@@ -25,7 +25,7 @@ class DocumentEncoder {
   Tensor read(const Tokens& tokens, Where where = Where::current());
 
  private:
-  TransformerXL model_;
+  CachingTransformerXL model_;
   Memory memory_;
 };
 

@@ -9,6 +9,7 @@
 #include "nn/loss.hpp"
 #include "tensor/fail.hpp"
 #include "xl/streams.hpp"
+#include "xl/tools/memory_cache.hpp"
 
 namespace segue {
 namespace {
@@ -56,10 +57,11 @@ Evaluation evaluate(const LanguageModel& model, const std::vector<Index>& text, 
   const NoGradientGuard no_gradient;
   Streams streams(text, batch, segment_length, Tail::keep, where);
   Memory memory = empty_memory(model.config, batch, memory_length, where);
+  const auto reader = reading_model(model);
   LossSum sum;
   for (Index s = 0; s < streams.segments(); ++s) {
     const Batch segment = streams.next();
-    const Output output = model(segment.inputs, memory, Mode::evaluate(), where);
+    const Output output = (*reader)(segment.inputs, memory, Mode::evaluate(), where);
     sum.add(output.logits, segment.targets, where);
     memory = output.memory;
     if (report && !report(sum.count, static_cast<Index>(text.size()) - 1)) break;

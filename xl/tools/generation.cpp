@@ -8,6 +8,7 @@
 #include "tensor/fail.hpp"
 #include "tensor/indexing.hpp"
 #include "tensor/math.hpp"
+#include "xl/tools/memory_cache.hpp"
 
 namespace segue {
 namespace {
@@ -84,7 +85,7 @@ Index sample(const Tensor& all_logits, const Sampling& sampling, Random& random,
 }
 
 Generator::Generator(const LanguageModel& model, Index memory_length, Where where)
-    : model_(&model), memory_(empty_memory(model.config, 1, memory_length, where)) {}
+    : model_(reading_model(model)), memory_(empty_memory(model.config, 1, memory_length, where)) {}
 
 void Generator::read(const std::vector<Index>& tokens, Where where) {
   const auto T = static_cast<std::size_t>(model_->config.segment_length);
@@ -146,6 +147,7 @@ std::vector<std::vector<Index>> generate(const LanguageModel& model, const std::
   }
   const Index B = static_cast<Index>(prompts.size());
   Memory memory = join_rows(rows, where);
+  const auto reader = reading_model(model);
   Tensor logits = concat(predictions, 0, where);  // [B, V]
   std::vector<bool> ended(prompts.size(), false);
   for (Index step = 0; step < options.length; ++step) {
@@ -158,7 +160,7 @@ std::vector<std::vector<Index>> generate(const LanguageModel& model, const std::
       if (!ended[row]) texts[row].push_back(chosen[b]);
     }
     if (std::find(ended.begin(), ended.end(), false) == ended.end()) break;
-    if (step + 1 < options.length) logits = read_segment(model, chosen, memory, where);
+    if (step + 1 < options.length) logits = read_segment(*reader, chosen, memory, where);
   }
   return texts;
 }

@@ -1,6 +1,7 @@
 // Writing on: one token a step, everything before it in the memory. One text, or several side by side.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "xl/language_model.hpp"
@@ -32,7 +33,7 @@ class Generator {
   const Memory& memory() const { return memory_; }
 
  private:
-  const LanguageModel* model_;  // a pointer, so that a generator can be copied over another
+  std::shared_ptr<const LanguageModel> model_;
   Memory memory_;
   Tensor logits_;
 };
