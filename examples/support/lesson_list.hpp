@@ -56,6 +56,18 @@ inline const std::vector<Lesson> lesson_list = {
      {"checkpoint={out}/train_text.safetensors", "threads=1", "out={out}"},
      measures_time,
      "train_text"},
+    {"dependency_gap", "Is a key recalled across 5,000 tokens after training across 200, and what finds it?",
+     "docs/19_dependency_gap.md", 23, for_training},
+    {"effective_context", "How far back does a model see in theory, and how much of that does it use?",
+     "docs/20_effective_context.md", 40, for_training},
+    {"evaluation_speed", "How many times as slow is a sliding window as a memory of the same length?",
+     "docs/21_evaluation_speed.md", 27, for_training, measures_time},
+    {"coherence", "Does a text that a model writes agree with itself, with memory and without?",
+     "docs/22_coherence.md", 19, for_training},
+    {"ablation", "What does each part of Transformer-XL add, and is it more than chance?", "docs/23_ablation.md", 60,
+     for_training},
+    {"training_stability", "How fast may one learn, and does the place of the layer norm matter?",
+     "docs/24_training_stability.md", 34, for_training},
 };
 
 }  // namespace segue
