@@ -21,8 +21,8 @@
 #include "examples/support/spread.hpp"
 #include "examples/support/training.hpp"
 #include "xl/rivals/model.hpp"
+#include "xl/tasks/latest_key.hpp"
 #include "xl/tasks/loss_by_distance.hpp"
-#include "xl/tasks/pair_stream.hpp"
 #include "xl/tasks/periodic_copy.hpp"
 #include "xl/tools/evaluation.hpp"
 #include "xl/tools/loss_by_position.hpp"
@@ -33,19 +33,20 @@ namespace {
 
 ModelSettings default_model() {
   ModelSettings m;
-  m.steps = 300;
-  m.batch = 8;
+  m.segment_length = 8;
+  m.batch = 16;
+  m.steps = 200;
   return m;
 }
 
 struct Settings {
   ModelSettings model = default_model();
-  std::string data = "text,copy,pairs";
-  std::string encodings =
-      "transformer_xl,shaw,sinusoids_restarting,none,transformer_xl:bcd,transformer_xl:acd,transformer_xl:abd,"
-      "transformer_xl:abc";
+  std::string data = "text,copy,recall";
+  std::string encodings = "transformer_xl,shaw,sinusoids_restarting,none";
+  std::string terms = "bcd,acd,abd,abc,bd";
   std::string text = "";  // the project's own book and README
-  Index seeds = 5, memory_length = 16, period = 12, symbols = 8, keys = 8, segments = 8, rows = 32;
+  Index seeds = 5, text_steps = 500, memory_length = 16, period = 6, symbols = 8, keys = 8, rarity = 8;
+  Index segments = 8, rows = 64;
   std::string out = "out";
 };
 
@@ -62,7 +63,8 @@ struct Result {
   std::vector<Index> seeds;
   std::vector<double> losses;
 };
-using Results = std::map<std::string, std::vector<Result>>;  // by data; each encoding with recurrence, then without
+bool has_recurrence(const Result& result) { return result.variant.M > 0; }
+using Results = std::map<std::string, std::vector<Result>>;  // by data
 
 struct Data {
   std::string name, what, unit;
@@ -72,25 +74,37 @@ struct Data {
 std::vector<Data> chosen_data(const Settings& s) {
   const std::vector<Data> all = {{"text", "held-out text", "bits per byte", 256},
                                  {"copy", "copy within a segment's length", "nats", s.symbols},
-                                 {"pairs", "values of keys met before", "nats", 2 * s.keys}};
+                                 {"recall", "the latest key among noise", "nats", 2 * s.keys}};
   std::vector<Data> chosen;
   std::istringstream names(s.data);
   for (std::string name; std::getline(names, name, ',');) {
-    check_choice("data", name, {"text", "copy", "pairs"});
+    check_choice("data", name, {"text", "copy", "recall"});
     for (const Data& data : all) {
       if (data.name == name) chosen.push_back(data);
     }
   }
-  if (chosen.empty()) throw ArgumentError("data: expected at least one of text, copy, pairs, got none");
+  if (chosen.empty()) throw ArgumentError("data: expected at least one of text, copy, recall, got none");
   return chosen;
 }
 
+// Each encoding with recurrence and without, then Transformer-XL with some of its terms, with recurrence.
 std::vector<Variant> chosen_variants(const Settings& s) {
   std::vector<Variant> variants;
-  for (Encoding encoding : encodings_of_argument("encodings", s.encodings)) {
-    encoding.rows = s.model.segment_length + s.memory_length, encoding.clamp = true;  // a row for every distance
+  for (const Encoding& encoding : encodings_of_argument("encodings", s.encodings)) {
     variants.push_back({encoding, s.memory_length});
     variants.push_back({encoding, 0});
+  }
+  std::string names;
+  std::istringstream terms(s.terms);
+  for (std::string some; std::getline(terms, some, ',');)
+    names += (names.empty() ? "" : ",") + ("transformer_xl:" + some);
+  if (!names.empty()) {
+    for (const Encoding& encoding : encodings_of_argument("terms", names))
+      variants.push_back({encoding, s.memory_length});
+  }
+  for (Variant& variant : variants) {
+    variant.encoding.rows = s.model.segment_length + s.memory_length;  // a row for every distance
+    variant.encoding.clamp = true;
   }
   return variants;
 }
@@ -108,6 +122,8 @@ Config config_of(const Settings& s, Index V, const Variant& variant) {
   config.feed_forward_width = std::max<Index>(1, config.feed_forward_width + std::lround(missing / unit));
   return config;
 }
+
+LatestKey latest_key(const Settings& s) { return {s.keys, s.keys, s.rarity}; }
 
 Random random_of(Index seed, std::uint64_t use) { return Random(10 * static_cast<std::uint64_t>(seed) + use); }
 
@@ -136,12 +152,11 @@ double learn_copy(const Settings& s, LanguageModel& model, Index seed) {
   return spread_of(loss_by_place(losses, T, first_full_segment(s))).mean;
 }
 
-double learn_pairs(const Settings& s, LanguageModel& model, Index seed) {
+double learn_recall(const Settings& s, LanguageModel& model, Index seed) {
   const Index T = s.model.segment_length;
-  const PairStream task = {s.keys, s.keys};
   Random random = random_of(seed, 1), fresh = random_of(seed, 2);
-  TaskRows rows = pair_stream_rows(task, s.model.batch, T, s.segments, random);
-  TaskRows others = pair_stream_rows(task, s.rows, T, s.segments, fresh);
+  TaskRows rows = latest_key_rows(latest_key(s), s.model.batch, T, s.segments, random);
+  TaskRows others = latest_key_rows(latest_key(s), s.rows, T, s.segments, fresh);
   train_quietly(model, s.model, [&] { return rows.next(); });
   double loss = 0, targets = 0;
   for (const LossAtDistance& at : loss_by_distance(model, others, s.segments, model.config.memory_length)) {
@@ -154,7 +169,7 @@ double learn_pairs(const Settings& s, LanguageModel& model, Index seed) {
 // The lowest loss that one look with a memory of M allows; NaN for a text, of which nobody knows it.
 double best_loss(const Settings& s, const std::string& data, Index M) {
   const Index T = s.model.segment_length;
-  if (data == "pairs") return pair_stream_best_loss({s.keys, s.keys}, M, T, s.segments);
+  if (data == "recall") return latest_key_best_loss(latest_key(s), M, T, s.segments);
   if (data == "text") return std::nan("");
   double best = 0;
   for (Index i = 0; i < T; ++i) {
@@ -170,11 +185,12 @@ void learn_all(const Settings& s, const std::vector<Data>& all_data, const Text&
     for (Result& result : results[data.name]) {
       Settings own = s;
       own.model.seed = seed;
+      if (data.name == "text") own.model.steps = s.text_steps;
       Random weights = random_of(seed, 0);
       const auto model = make_model(config_of(s, data.V, result.variant), result.variant.encoding, weights);
       const double loss = data.name == "text"   ? learn_text(own, text, *model, seed)
                           : data.name == "copy" ? learn_copy(own, *model, seed)
-                                                : learn_pairs(own, *model, seed);
+                                                : learn_recall(own, *model, seed);
       if (interrupted()) return;  // what is half trained does not count
       result.parameters = parameter_count(parameters(*model));
       result.seeds.push_back(seed);
@@ -185,21 +201,32 @@ void learn_all(const Settings& s, const std::vector<Data>& all_data, const Text&
   }
 }
 
+// The variant without recurrence beside one that has it; null where there is none.
+const Result* without_recurrence(const std::vector<Result>& results, const Result& with) {
+  for (const Result& r : results) {
+    if (r.variant.M == 0 && r.variant.encoding == with.variant.encoding) return &r;
+  }
+  return nullptr;
+}
+
 // Each run is a dot, the runs of a variant are joined.
-Chart chart_of(const Settings& s, const Data& data, const std::vector<Result>& results) {
+Chart chart_of(const Data& data, const std::vector<Result>& results) {
   Chart chart;
-  chart.title = fmt::format("{}, {} runs for each variant", data.what, s.seeds);
-  chart.title[0] = static_cast<char>(std::toupper(chart.title[0]));
-  chart.description = "Loss of every run, by encoding in rows, with and without recurrence.";
+  chart.title = fmt::format("{}: {}", data.name, data.what);
+  chart.description = "The loss of every run, a row for each encoding, with and without recurrence.";
   chart.x = {"loss", data.unit};
   chart.y = {"encoding"};
-  for (std::size_t k = 0; k < results.size(); ++k) {
-    const Result& r = results[k];
-    if (r.variant.M == 0) chart.y.names.insert(chart.y.names.begin(), r.variant.name());
-    Series series = {r.variant.M > 0 ? "with recurrence" : "without", r.losses, {}};
-    std::sort(series.x.begin(), series.x.end());
-    series.y.assign(series.x.size(), static_cast<double>(results.size() / 2 - k / 2));  // the first on top
-    chart.series.push_back(series);
+  const auto add = [&chart](const char* name, double row, std::vector<double> losses) {
+    std::sort(losses.begin(), losses.end());
+    chart.series.push_back({name, losses, std::vector<double>(losses.size(), row)});
+  };
+  auto row = static_cast<double>(std::count_if(results.begin(), results.end(), has_recurrence));
+  for (const Result& r : results) {
+    if (!has_recurrence(r)) continue;
+    chart.y.names.insert(chart.y.names.begin(), r.variant.name());  // the first on top
+    add("with recurrence", row, r.losses);
+    if (const Result* without = without_recurrence(results, r)) add("without", row, without->losses);
+    row -= 1;
   }
   return chart;
 }
@@ -210,19 +237,26 @@ std::string in_words(const Difference& d) {
 }
 
 void print_table(const Settings& s, const Data& data, const std::vector<Result>& results) {
-  fmt::print("\n  {:<22}{:>18}{:>18}  {:>18}  {:>18}\n  {:<22}{:>18}{:>18}  {:>18}  {:>18}\n", data.unit, "with", "",
-             "without recurrence", "this encoding", "", "recurrence", "without", "- with", "- the first");
+  const auto line = [](const std::string& name, const std::string& with, const std::string& without,
+                       const std::string& recurrence, const std::string& encoding) {
+    fmt::print("  {:<22}{:>16}{:>18}{:>20}{:>20}\n", name, with, without, recurrence, encoding);
+  };
+  fmt::print("\n");
+  line(data.name, "with", "without", "without  ", "encoding  ");
+  line(data.unit, "recurrence", "recurrence", "- with  ", "- the first  ");
   const Spread first = spread_of(results[0].losses);
-  for (std::size_t k = 0; k + 1 < results.size(); k += 2) {
-    const Spread with = spread_of(results[k].losses), without = spread_of(results[k + 1].losses);
-    fmt::print("  {:<22}{:>19}{:>19}  {:>19}  {:>19}\n", results[k].variant.name(), in_words(with), in_words(without),
-               in_words(difference(without, with)), k == 0 ? "" : in_words(difference(with, first)));
+  for (const Result& r : results) {
+    if (!has_recurrence(r)) continue;
+    const Result* other = without_recurrence(results, r);
+    const Spread with = spread_of(r.losses), without = spread_of(other ? other->losses : std::vector<double>());
+    line(r.variant.name(), in_words(with), other ? in_words(without) : "",
+         other ? in_words(difference(without, with)) : "", &r == &results[0] ? "" : in_words(difference(with, first)));
   }
   if (data.name == "text") return;
-  fmt::print("  {:<22}{:>10.3f}{:>18.3f}\n  {:<22}{:>10.3f}{:>18.3f}\n", "theory: one look",
-             best_loss(s, data.name, s.memory_length), best_loss(s, data.name, 0), "theory: nothing known",
-             std::log(static_cast<double>(data.name == "copy" ? s.symbols : s.keys)),
-             std::log(static_cast<double>(data.name == "copy" ? s.symbols : s.keys)));
+  const double nothing = std::log(static_cast<double>(data.name == "copy" ? s.symbols : s.keys));
+  line("theory: one look", fmt::format("{:.3f}        ", best_loss(s, data.name, s.memory_length)),
+       fmt::format("{:.3f}        ", best_loss(s, data.name, 0)), "", "");
+  line("theory: no look", fmt::format("{:.3f}        ", nothing), fmt::format("{:.3f}        ", nothing), "", "");
 }
 
 // What the paper measured, in words' perplexity.
@@ -289,9 +323,11 @@ void tell(const Settings& s) {
   Index done = 0;
   const Index total = static_cast<Index>(all_data.size() * variants.size()) * s.seeds;
   fmt::print(
-      "{} encodings, each with recurrence (M = {}) and without, on {} kinds of data, {} times each: {} models of\n"
-      "equal size, {} steps each, in segments of T = {}.\n\n",
-      variants.size() / 2, s.memory_length, all_data.size(), s.seeds, total, s.model.steps, s.model.segment_length);
+      "{} variants of a model, with recurrence (M = {}) and without (M = 0), in segments of T = {}. Each learns {}\n"
+      "kind{} of data {} times, from other weights and on other texts: {} models of equal size. Text takes {} steps,\n"
+      "all else {}.\n\n",
+      variants.size(), s.memory_length, s.model.segment_length, all_data.size(), all_data.size() == 1 ? "" : "s",
+      s.seeds, total, s.text_steps, s.model.steps);
   {
     Progress progress("models", total);
     for (Index seed = s.model.seed; seed < s.model.seed + s.seeds && !interrupted(); ++seed) {
@@ -301,14 +337,18 @@ void tell(const Settings& s) {
   for (const Data& data : all_data) {
     const std::vector<Result>& of_data = results[data.name];
     if (of_data.back().losses.empty()) break;  // interrupted before each variant had a run
-    const Chart chart = chart_of(s, data, of_data);
+    const Chart chart = chart_of(data, of_data);
     print(chart);
     print_table(s, data, of_data);
-    fmt::print("  {} parameters each, to within {:.1f} %.\n\n", of_data[0].parameters, parameters_apart(of_data));
     print_paper(data.name);
+    fmt::print("  Each model has {} parameters, to within {:.1f} %.\n\n", of_data[0].parameters,
+               parameters_apart(of_data));
     write_svg(s.out + (data.name == all_data[0].name ? "/ablation.svg" : "/ablation_" + data.name + ".svg"), chart);
   }
   write_tables(s, all_data, results);
+  fmt::print(
+      "Means ± standard deviation of the runs; differences of means ± standard error. * marks those larger than three\n"
+      "standard errors. Where two ways are equal, about one difference in sixty is marked by chance.\n");
   fmt::print(
       "The pictures are in {0}/ablation*.svg, all runs in {0}/ablation.csv, their means in {0}/ablation_summary.csv.\n",
       s.out);
@@ -321,15 +361,18 @@ int main(int argc, char** argv) {
   Arguments arguments("ablation",
                       "Takes Transformer-XL apart: models with and without recurrence, with other encodings and fewer "
                       "terms, all of equal size, and whether they differ by more than their runs do.");
-  arguments.add("data", s.data, "some of text, copy, pairs");
-  arguments.add("encodings", s.encodings, "names with commas between; transformer_xl:acd has three of the four terms");
+  arguments.add("data", s.data, "some of text, copy, recall");
+  arguments.add("encodings", s.encodings, "names with commas between; each has a model without recurrence, too");
+  arguments.add("terms", s.terms, "which of Transformer-XL's terms are on, as in bcd,acd; these have recurrence");
   arguments.add("seeds", s.seeds, "runs of each variant, with the seeds seed, seed + 1, ..", 2, 1000);
-  arguments.add("memory_length", s.memory_length, "memory M of the models with recurrence, in tokens, even", 2, 4096);
+  arguments.add("memory_length", s.memory_length, "memory M of the models with recurrence, in tokens", 1, 4096);
+  arguments.add("text_steps", s.text_steps, "training steps on the text", 1);
   arguments.add("text", s.text, "file to learn from; empty for the project's own book and README");
   arguments.add("period", s.period, "period P of the copy, in tokens", 1, 4096);
   arguments.add("symbols", s.symbols, "size of the copy's alphabet V", 2, 65536);
-  arguments.add("keys", s.keys, "keys of the pairs, and as many values", 1, 4096);
-  arguments.add("segments", s.segments, "segments in a row of copy and pairs", 2, 4096);
+  arguments.add("keys", s.keys, "keys of the recall, and as many kinds of noise", 1, 4096);
+  arguments.add("rarity", s.rarity, "tokens of the recall among which one is a key", 2, 65536);
+  arguments.add("segments", s.segments, "segments in a row of copy and recall", 2, 4096);
   arguments.add("rows", s.rows, "fresh rows to measure on", 1, 65536);
   add_arguments(arguments, s.model);
   arguments.add("out", s.out, "folder for the pictures and the numbers");
