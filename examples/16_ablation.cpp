@@ -72,16 +72,18 @@ struct Data {
 };
 
 std::vector<Data> chosen_data(const Settings& s) {
-  const std::vector<Data> all = {{"text", "held-out text", "bits per byte", 256},
-                                 {"copy", "copy within a segment's length", "nats", s.symbols},
-                                 {"recall", "the latest key among noise", "nats", 2 * s.keys}};
+  const std::vector<Data> all = {{"text", "Bits per byte of a text", "bits per byte", 256},
+                                 {"copy", "Copy over less than a segment", "nats", s.symbols},
+                                 {"recall", "Recall of the latest key", "nats", 2 * s.keys}};
   std::vector<Data> chosen;
   std::istringstream names(s.data);
   for (std::string name; std::getline(names, name, ',');) {
     check_choice("data", name, {"text", "copy", "recall"});
-    for (const Data& data : all) {
-      if (data.name == name) chosen.push_back(data);
+    const auto is_it = [&name](const Data& data) { return data.name == name; };
+    if (std::any_of(chosen.begin(), chosen.end(), is_it)) {
+      throw ArgumentError(fmt::format("data: {} is named twice", name));
     }
+    chosen.push_back(*std::find_if(all.begin(), all.end(), is_it));
   }
   if (chosen.empty()) throw ArgumentError("data: expected at least one of text, copy, recall, got none");
   return chosen;
@@ -210,12 +212,16 @@ const Result* without_recurrence(const std::vector<Result>& results, const Resul
 }
 
 // Each run is a dot, the runs of a variant are joined.
-Chart chart_of(const Data& data, const std::vector<Result>& results) {
+Chart chart_of(const Settings& s, const Data& data, const std::vector<Result>& results) {
   Chart chart;
-  chart.title = fmt::format("{}: {}", data.name, data.what);
+  chart.title = data.what + ": a dot for each run";
   chart.description = "The loss of every run, a row for each encoding, with and without recurrence.";
   chart.x = {"loss", data.unit};
   chart.y = {"encoding"};
+  if (data.name != "text") {
+    chart.references = {{"theory with recurrence", best_loss(s, data.name, s.memory_length), true},
+                        {"theory without", best_loss(s, data.name, 0), true}};
+  }
   const auto add = [&chart](const char* name, double row, std::vector<double> losses) {
     std::sort(losses.begin(), losses.end());
     chart.series.push_back({name, losses, std::vector<double>(losses.size(), row)});
@@ -225,7 +231,7 @@ Chart chart_of(const Data& data, const std::vector<Result>& results) {
     if (!has_recurrence(r)) continue;
     chart.y.names.insert(chart.y.names.begin(), r.variant.name());  // the first on top
     add("with recurrence", row, r.losses);
-    if (const Result* without = without_recurrence(results, r)) add("without", row, without->losses);
+    if (const Result* without = without_recurrence(results, r)) add("without recurrence", row, without->losses);
     row -= 1;
   }
   return chart;
@@ -263,13 +269,13 @@ void print_table(const Settings& s, const Data& data, const std::vector<Result>&
 void print_paper(const std::string& data) {
   if (data == "text") {
     fmt::print(
-        "  The paper's table 6, WikiText-103, perplexity with and without recurrence: ours 27.02 and 29.59,\n"
-        "  Shaw et al. 27.94 and 29.75.\n");
+        "\n  The paper's table 6, WikiText-103, perplexity with and without recurrence: transformer_xl 27.02 and\n"
+        "  29.59, shaw 27.94 and 29.75.\n");
   }
   if (data == "copy") {
     fmt::print(
-        "  The paper's table 7, One Billion Word (shuffled sentences), perplexity: ours 25.2, Shaw et al. 25.7,\n"
-        "  ours without recurrence 27.1.\n");
+        "\n  The paper's table 7, One Billion Word (shuffled sentences), perplexity: transformer_xl 25.2 with\n"
+        "  recurrence and 27.1 without, shaw 25.7 with.\n");
   }
 }
 
@@ -308,6 +314,27 @@ double parameters_apart(const std::vector<Result>& results) {
   return 100 * static_cast<double>(most->parameters - least->parameters) / static_cast<double>(least->parameters);
 }
 
+void show(const Settings& s, const std::vector<Data>& all_data, const Results& results) {
+  for (const Data& data : all_data) {
+    const std::vector<Result>& of_data = results.at(data.name);
+    if (of_data.back().losses.empty()) break;  // interrupted before each variant had a run
+    const Chart chart = chart_of(s, data, of_data);
+    print(chart);
+    print_table(s, data, of_data);
+    print_paper(data.name);
+    fmt::print("  Each model has {} parameters, to within {:.1f} %.\n\n", of_data[0].parameters,
+               parameters_apart(of_data));
+    write_svg(s.out + (data.name == all_data[0].name ? "/ablation.svg" : "/ablation_" + data.name + ".svg"), chart);
+  }
+  write_tables(s, all_data, results);
+  fmt::print(
+      "Means ± standard deviation of the runs, differences ± their standard error. A * marks what is more than\n"
+      "three standard errors away from 0; of differences that are 0 in truth one in sixty is, with five runs.\n\n"
+      "The pictures are in {0}/ablation*.svg, all runs in {0}/ablation.csv, their means in\n"
+      "{0}/ablation_summary.csv.\n",
+      s.out);
+}
+
 void tell(const Settings& s) {
   const std::vector<Data> all_data = chosen_data(s);  // what makes no sense is said before anything else
   const std::vector<Variant> variants = chosen_variants(s);
@@ -320,38 +347,21 @@ void tell(const Settings& s) {
   for (const Data& data : all_data) {
     for (const Variant& variant : variants) results[data.name].push_back({variant, 0, {}, {}});
   }
-  Index done = 0;
   const Index total = static_cast<Index>(all_data.size() * variants.size()) * s.seeds;
   fmt::print(
-      "{} variants of a model, with recurrence (M = {}) and without (M = 0), in segments of T = {}. Each learns {}\n"
-      "kind{} of data {} times, from other weights and on other texts: {} models of equal size. Text takes {} steps,\n"
-      "all else {}.\n\n",
+      "{} variants of a model, with recurrence (M = {}) or without (M = 0), in segments of T = {}. Each learns\n"
+      "{} kind{} of data {} times, from other weights and on other data: {} models of equal size. On the text\n"
+      "they take {} steps, else {}.\n\n",
       variants.size(), s.memory_length, s.model.segment_length, all_data.size(), all_data.size() == 1 ? "" : "s",
       s.seeds, total, s.text_steps, s.model.steps);
   {
     Progress progress("models", total);
+    Index done = 0;
     for (Index seed = s.model.seed; seed < s.model.seed + s.seeds && !interrupted(); ++seed) {
       learn_all(s, all_data, text, seed, results, progress, done);
     }
   }
-  for (const Data& data : all_data) {
-    const std::vector<Result>& of_data = results[data.name];
-    if (of_data.back().losses.empty()) break;  // interrupted before each variant had a run
-    const Chart chart = chart_of(data, of_data);
-    print(chart);
-    print_table(s, data, of_data);
-    print_paper(data.name);
-    fmt::print("  Each model has {} parameters, to within {:.1f} %.\n\n", of_data[0].parameters,
-               parameters_apart(of_data));
-    write_svg(s.out + (data.name == all_data[0].name ? "/ablation.svg" : "/ablation_" + data.name + ".svg"), chart);
-  }
-  write_tables(s, all_data, results);
-  fmt::print(
-      "Means ± standard deviation of the runs; differences of means ± standard error. * marks those larger than three\n"
-      "standard errors. Where two ways are equal, about one difference in sixty is marked by chance.\n");
-  fmt::print(
-      "The pictures are in {0}/ablation*.svg, all runs in {0}/ablation.csv, their means in {0}/ablation_summary.csv.\n",
-      s.out);
+  if (!results[all_data[0].name].back().losses.empty()) show(s, all_data, results);
 }
 
 }  // namespace
