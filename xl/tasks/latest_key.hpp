@@ -1,5 +1,6 @@
-// Keys, rare among noise. At every token of noise the question is: which key came last? The answer takes contents, to
-// tell a key from noise, and places, to tell the last key from those before it; one look is enough for both.
+// Keys, rare among noise. At every token of noise the question is: which key came last? It takes places, to tell the
+// last key from those before it, and contents, to tell a key from noise; but contents may do that in the values alone,
+// with weights that fall so fast by distance that the last key outweighs the others. One look is enough.
 //
 //   k3 noise noise k1 noise noise noise ..      -> k3 at the first two, k1 at the others
 #pragma once
