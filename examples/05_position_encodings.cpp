@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <vector>
 
 #include "autograd/shaping.hpp"
 #include "examples/support/chart.hpp"
+#include "examples/support/encodings.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
 #include "examples/support/output.hpp"
@@ -41,30 +41,10 @@ struct Result {
   double bits;                 // per byte of the held-out text
 };
 
-std::string names_of_all_encodings() {
-  std::string names;
-  for (const Encoding& encoding : all_encodings()) names += (names.empty() ? "" : ",") + encoding_name(encoding);
-  return names;
-}
-
 // "none,shaw" as encodings whose tables have the lesson's rows.
 std::vector<Encoding> chosen_encodings(const Settings& s) {
-  std::vector<Encoding> chosen;
-  std::istringstream names(s.encodings == "all" ? names_of_all_encodings() : s.encodings);
-  for (std::string name; std::getline(names, name, ',');) {
-    try {
-      chosen.push_back(encoding_named(name));
-    } catch (const ValueError&) {
-      throw ArgumentError(
-          fmt::format("encodings: there is no \"{}\"; expected some of {}, or transformer_xl with some of its terms "
-                      "only, as in transformer_xl:acd",
-                      name, names_of_all_encodings()));
-    }
-    if (std::find(chosen.begin(), chosen.end() - 1, chosen.back()) != chosen.end() - 1) {
-      throw ArgumentError(fmt::format("encodings: {} is named twice", name));
-    }
-  }
-  if (chosen.empty()) throw ArgumentError("encodings: expected at least one name, got none");
+  std::vector<Encoding> chosen =
+      encodings_of_argument("encodings", s.encodings == "all" ? names_of_all_encodings() : s.encodings);
   for (Encoding& encoding : chosen) encoding.rows = s.table_rows, encoding.clamp = true;
   return chosen;
 }

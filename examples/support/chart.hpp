@@ -33,8 +33,9 @@ struct Reference {
 
 struct AxisTitle {
   std::string title;
-  std::string unit = "";     // "nats"; empty for a pure number
-  bool logarithmic = false;  // 0 has a tick of its own below all others; what is below 0 is a gap
+  std::string unit = "";             // "nats"; empty for a pure number
+  bool logarithmic = false;          // 0 has a tick of its own below all others; what is below 0 is a gap
+  std::vector<std::string> names{};  // of the values 1, 2, ..: ticks at these alone, on a linear axis
 };
 
 struct Chart {

@@ -51,6 +51,14 @@ AxisScale take_logarithms(const std::vector<double*>& values, int most_ticks, do
   return scale;
 }
 
+// Names at 1, 2, .., with half a step of room at both ends.
+AxisScale scale_of_names(const std::vector<std::string>& names, const Range& values) {
+  AxisScale scale = {
+      std::min(0.5, values.low), std::max(static_cast<double>(names.size()) + 0.5, values.high), {}, names};
+  for (std::size_t i = 0; i < names.size(); ++i) scale.ticks.push_back(static_cast<double>(i) + 1);
+  return scale;
+}
+
 std::size_t marker_stride(const Series& series) { return series.x.size() <= 32 ? 1 : series.x.size() / 12; }
 
 }  // namespace
@@ -83,10 +91,12 @@ Layout lay_out(const Chart& chart, int x_ticks, int y_ticks, Where where) {
   }
   for (const Reference& reference : chart.references) (reference.vertical ? x : y).include(reference.value);
   const double least = whole ? 1 : 0;
-  layout.x = chart.x.logarithmic ? take_logarithms(values_on_axis(layout.chart, true), x_ticks, least, false)
-                                 : make_scale(x.low, x.high, x_ticks, least, false);
-  layout.y = chart.y.logarithmic ? take_logarithms(values_on_axis(layout.chart, false), y_ticks, 0, true)
-                                 : make_scale(y.low, y.high, y_ticks, 0, true);
+  layout.x = !chart.x.names.empty() ? scale_of_names(chart.x.names, x)
+             : chart.x.logarithmic  ? take_logarithms(values_on_axis(layout.chart, true), x_ticks, least, false)
+                                    : make_scale(x.low, x.high, x_ticks, least, false);
+  layout.y = !chart.y.names.empty() ? scale_of_names(chart.y.names, y)
+             : chart.y.logarithmic  ? take_logarithms(values_on_axis(layout.chart, false), y_ticks, 0, true)
+                                    : make_scale(y.low, y.high, y_ticks, 0, true);
   return layout;
 }
 

@@ -43,12 +43,10 @@ Config make_config(const ModelSettings& s, Index V, Index M) {
           .dropout = static_cast<Real>(s.dropout)};
 }
 
-TrainingRun run_training(const std::string& name, LanguageModel& model, const ModelSettings& s,
-                         const std::function<Batch()>& next_batch,
-                         const std::function<std::string(const StepReport&)>& watch) {
+TrainingRun train_quietly(LanguageModel& model, const ModelSettings& s, const std::function<Batch()>& next_batch,
+                          const std::function<void(const StepReport&)>& report) {
   const Memory memory = empty_memory(model.config, s.batch, model.config.memory_length);
   TrainingRun run = {Adam(parameters(model)), {0, memory, Random(static_cast<std::uint64_t>(s.seed))}, std::nan("")};
-  Progress progress(name, s.steps);
   TrainingOptions options;
   options.steps = s.steps;
   options.clip = 1;
@@ -57,12 +55,22 @@ TrainingRun run_training(const std::string& name, LanguageModel& model, const Mo
   };
   options.report = [&](const StepReport& step) {
     if (step.targets > 0) run.loss = step.loss;
-    const std::string loss = std::isnan(run.loss) ? "" : fmt::format("loss {:.3f}", run.loss);
-    progress.update(step.step, watch ? watch(step) : loss);
+    if (report) report(step);
     return !interrupted();
   };
   train(model, run.optimizer, run.state, next_batch, options);
   return run;
+}
+
+TrainingRun run_training(const std::string& name, LanguageModel& model, const ModelSettings& s,
+                         const std::function<Batch()>& next_batch,
+                         const std::function<std::string(const StepReport&)>& watch) {
+  Progress progress(name, s.steps);
+  std::string loss;  // of the last step that had targets
+  return train_quietly(model, s, next_batch, [&](const StepReport& step) {
+    if (step.targets > 0) loss = fmt::format("loss {:.3f}", step.loss);
+    progress.update(step.step, watch ? watch(step) : loss);
+  });
 }
 
 Text read_text(const std::string& path) {

@@ -38,6 +38,10 @@ TrainingRun run_training(const std::string& name, LanguageModel& model, const Mo
                          const std::function<Batch()>& next_batch,
                          const std::function<std::string(const StepReport&)>& watch = nullptr);
 
+/// The same without a word, for lessons that train many models; `report` may be empty.
+TrainingRun train_quietly(LanguageModel& model, const ModelSettings& settings, const std::function<Batch()>& next_batch,
+                          const std::function<void(const StepReport&)>& report = nullptr);
+
 struct Text {
   std::vector<Index> training, held_out;  // tokens, at first bytes; the last tenth is held out
 };

@@ -227,4 +227,22 @@ TEST_CASE("an axis that counts has no ticks between whole numbers") {
   CHECK(lay_out(chart_of({0, 0.5, 2}, {0, 1, 2}), 10, 6, Where::current()).x.labels.size() > 3);
 }
 
+TEST_CASE("an axis of names has one tick for each name, the first at 1, and room at both ends") {
+  Chart chart = chart_of({0.5, 0.25, 0.75}, {1, 2, 3});
+  chart.y.names = {"first", "second", "third"};
+  const AxisScale y = lay_out(chart, 10, 6, Where::current()).y;
+  CHECK(y.labels == chart.y.names);
+  CHECK(y.ticks == std::vector<double>{1, 2, 3});
+  CHECK(y.low == 0.5);
+  CHECK(y.high == 3.5);
+  CHECK(contains(to_svg(chart), ">second</text>"));
+  const std::string text = to_text(chart, false);
+  CHECK(text.find("third ┤") < text.find("second ┤"));  // upwards, like numbers
+  CHECK(text.find("second ┤") < text.find("first ┤"));
+  chart.y.names.pop_back();  // a value without a name is drawn all the same
+  CHECK(lay_out(chart, 10, 6, Where::current()).y.high == 3);
+  chart.x.names = {"one"};
+  CHECK(lay_out(chart, 10, 6, Where::current()).x.low == 0.25);
+}
+
 }  // namespace segue::examples_chart_test
