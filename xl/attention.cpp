@@ -53,10 +53,9 @@ Variable attention_weights(const Variable& q, const Variable& k, const Variable&
   const Index H = positions.u.dim(0), Dh = positions.u.dim(1);
   const Variable qu = split_heads(q, H) + reshape(positions.u, {H, 1, Dh});  // [B, H, T, Dh]
   const Variable qv = split_heads(q, H) + reshape(positions.v, {H, 1, Dh});
-  const Variable content = matmul(qu, transpose(split_heads(k, H), -1, -2));  // (a) + (c)  [B, H, T, K]
-  const Variable position =
-      relative_shift(matmul(qv, transpose(split_heads(r, H), -1, -2)));  // (b) + (d)  [B, H, T, K]
-  const Variable scores = scale(content + position, 1 / std::sqrt(static_cast<Real>(Dh)));
+  const Variable content = matmul(qu, transpose(split_heads(k, H), -1, -2));   // (a) + (c)  [B, H, T, K]
+  const Variable distance = matmul(qv, transpose(split_heads(r, H), -1, -2));  // (b) + (d)  [B, H, T, K]
+  const Variable scores = scale(content + relative_shift(distance), 1 / std::sqrt(static_cast<Real>(Dh)));
   return softmax(masked_fill(scores, positions.hidden, -std::numeric_limits<Real>::infinity()));
 }
 

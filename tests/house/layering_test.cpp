@@ -108,6 +108,9 @@ TEST_CASE("every header is guarded, every source is in a list of the build") {
   for (const char* file : {"CMakeLists.txt", "tests/CMakeLists.txt"}) {
     for (const std::string& line : read_lines(file)) lists += trimmed(line) + "\n";
   }
+  for (const std::string& line : read_lines("tests/benchmarks/CMakeLists.txt")) {
+    lists += "benchmarks/" + trimmed(line) + "\n";
+  }
   for (const std::string& file : sources_of({"tensor", "autograd", "nn", "xl", "examples", "tests"})) {
     const Lines lines = read_lines(file);
     const bool header = fs::path(file).extension() == ".hpp";
