@@ -31,8 +31,6 @@ Index Shape::size() const {
   return product;
 }
 
-bool Shape::operator==(const Shape& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
-
 std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", ")); }
 
 Strides contiguous_strides(const Shape& shape) {

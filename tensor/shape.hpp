@@ -1,6 +1,7 @@
 // A shape: the lengths of a tensor's axes, kept inline so that making one allocates nothing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <span>
@@ -32,7 +33,7 @@ class Shape {
 
   /// How many elements a tensor of this shape has; 1 for rank 0.
   Index size() const;
-  bool operator==(const Shape& other) const;
+  bool operator==(const Shape& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
 
  private:
   std::array<Index, max_rank> lengths_{};
