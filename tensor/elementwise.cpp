@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "tensor/map.hpp"
-#include "tensor/math.hpp"
 #include "tensor/rows.hpp"
 
 namespace segue {
@@ -28,26 +27,11 @@ Tensor scale(const Tensor& x, Real c) {
 Tensor neg(const Tensor& x) {
   return map(x, [](Real a) { return -a; });
 }
-Tensor exp(const Tensor& x) {
-  return map(x, [](Real a) { return math::exp(a); });
-}
-Tensor log(const Tensor& x) {
-  return map(x, [](Real a) { return math::log(a); });
-}
 Tensor sqrt(const Tensor& x) {
   return map(x, [](Real a) { return std::sqrt(a); });
 }
-Tensor tanh(const Tensor& x) {
-  return map(x, [](Real a) { return math::tanh(a); });
-}
-Tensor sigmoid(const Tensor& x) {
-  return map(x, [](Real a) { return math::sigmoid(a); });
-}
 Tensor relu(const Tensor& x) {
   return map(x, [](Real a) { return a < 0 ? Real(0) : a; });
-}
-Tensor pow(const Tensor& x, const Tensor& y, Where where) {
-  return map("pow", x, y, where, [](Real a, Real b) { return math::pow(a, b); });
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where) {
