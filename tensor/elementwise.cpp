@@ -47,10 +47,8 @@ void add_in_place(Tensor& x, const Tensor& y, Where where) {
 }
 bool all_finite(const Tensor& x) {
   const Tensor flat = x.contiguous();
-  const Real* a = flat.data();
-  // 0 * a is 0 for a finite a and NaN for the others.
-  return fold_row(
-             flat.size(), Real(0), [a](Index i) { return 0 * a[i]; }, Plus()) == 0;
+  const auto zero = [a = flat.data()](Index i) { return 0 * a[i]; };  // NaN where a is not finite
+  return fold_row(flat.size(), Real(0), zero, Plus()) == 0;
 }
 
 }  // namespace segue

@@ -26,29 +26,6 @@ void add_columns(Real* z, const Real* x, Index rows, Index n, Index begin, Index
   }
 }
 
-// The axes that stay and then those that are reduced. True when the latter come first already: then whole rows can be
-// added, else each result is folded from a row of its own.
-struct Order {
-  Axes axes;
-  Shape kept;
-  bool reduced_lead = true;
-};
-
-Order order_axes(const Shape& shape, const Axes& reduced) {
-  Order order;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (std::find(reduced.begin(), reduced.end(), axis) != reduced.end()) {
-      order.reduced_lead = order.reduced_lead && order.axes.empty();
-    } else {
-      order.axes.push_back(axis);
-      order.kept.push_back(shape[axis]);
-    }
-  }
-  order.reduced_lead = order.reduced_lead && !order.axes.empty();
-  for (int axis : reduced) order.axes.push_back(axis);
-  return order;
-}
-
 }  // namespace
 
 Shape kept_shape(const Shape& shape, const Axes& axes, Where where) {
@@ -69,17 +46,25 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
   Axes reduced = normalize_axes(axes, x.rank(), where);
   if (x.rank() == 0 || reduced.empty()) return x.clone();
   std::sort(reduced.begin(), reduced.end());
-  const Order order = order_axes(x.shape(), reduced);
-  const Tensor in = order.reduced_lead ? x.contiguous() : x.permute(order.axes, where).contiguous();
-  Tensor z = Tensor::zeros(order.kept, where);
+  Axes order;  // the axes that stay, then those that are summed over
+  Shape kept;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if (std::find(reduced.begin(), reduced.end(), axis) != reduced.end()) continue;
+    order.push_back(axis);
+    kept.push_back(x.shape()[axis]);
+  }
+  // When the latter lead already, whole rows are added; else each sum is folded from a row of its own.
+  const bool rows_add = !order.empty() && reduced.back() == static_cast<int>(reduced.size()) - 1;
+  order.insert(order.end(), reduced.begin(), reduced.end());
+  const Tensor in = rows_add ? x.contiguous() : x.permute(order, where).contiguous();
+  Tensor z = Tensor::zeros(kept, where);
   Real* const out = z.data_in_place();
   const Index results = z.size(), n = results == 0 ? 0 : x.size() / results;
   parallel_for(results, elements_per_thread / std::max<Index>(n, 1) + 1, [&](Index begin, Index end) {
-    if (order.reduced_lead) return add_columns(out, in.data(), n, results, begin, end);
+    if (rows_add) return add_columns(out, in.data(), n, results, begin, end);
     for (Index k = begin; k < end; ++k) {
-      const Real* row = in.data() + k * n;
-      out[k] = fold_row(
-          n, Real(0), [row](Index i) { return row[i]; }, Plus());
+      const auto element = [row = in.data() + k * n](Index i) { return row[i]; };
+      out[k] = fold_row(n, Real(0), element, Plus());
     }
   });
   return keep ? z.reshape(kept_shape(x.shape(), reduced), where) : z;

@@ -11,17 +11,17 @@ namespace segue {
 namespace {
 
 void softmax_row(Real* z, const Real* x, const Real*, Index n) {
-  const Real largest = fold_row(
-      n, -std::numeric_limits<Real>::infinity(), [x](Index i) { return x[i]; }, LargerNumber());
+  const auto score = [x](Index i) { return x[i]; };
+  const auto exponential = [z](Index i) { return z[i]; };
+  const Real largest = fold_row(n, -std::numeric_limits<Real>::infinity(), score, LargerNumber());
   for (Index i = 0; i < n; ++i) z[i] = math::exp(x[i] - largest);
-  const Real scale = 1 / fold_row(
-                             n, Real(0), [z](Index i) { return z[i]; }, Plus());
+  const Real scale = 1 / fold_row(n, Real(0), exponential, Plus());
   for (Index i = 0; i < n; ++i) z[i] *= scale;
 }
 
 void softmax_backward_row(Real* dx, const Real* z, const Real* dz, Index n) {
-  const Real dot = fold_row(
-      n, Real(0), [=](Index i) { return z[i] * dz[i]; }, Plus());
+  const auto product = [z, dz](Index i) { return z[i] * dz[i]; };
+  const Real dot = fold_row(n, Real(0), product, Plus());
   for (Index i = 0; i < n; ++i) dx[i] = z[i] * (dz[i] - dot);
 }
 
@@ -44,9 +44,7 @@ Tensor by_rows(const Tensor& x, const Tensor& y, int axis, Where where, const Ro
 
 }  // namespace
 
-Tensor softmax(const Tensor& x, int axis, Where where) {
-  return by_rows(x, x, axis, where, softmax_row);
-}
+Tensor softmax(const Tensor& x, int axis, Where where) { return by_rows(x, x, axis, where, softmax_row); }
 
 Tensor softmax_backward(const Tensor& z, const Tensor& dz, int axis, Where where) {
   return by_rows(z, dz, axis, where, softmax_backward_row);

@@ -18,5 +18,7 @@ Variable pow(Real x, const Variable& y, Where where = Where::current());
 Variable max(const Variable& x, const Axes& axes, bool keep = false, Where where = Where::current());
 /// x_i - log sum_j exp(x_j) along `axis`.
 Variable log_softmax(const Variable& x, int axis = -1, Where where = Where::current());
+/// As Tensor::broadcast_to; the gradients of all repetitions are summed.
+Variable broadcast_to(const Variable& x, const Shape& shape, Where where = Where::current());
 
 }  // namespace segue
