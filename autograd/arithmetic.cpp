@@ -1,8 +1,6 @@
 #include "autograd/arithmetic.hpp"
 
 #include "tensor/elementwise.hpp"
-#include "tensor/map.hpp"
-#include "tensor/math.hpp"
 #include "tensor/reduce.hpp"
 
 namespace segue {
@@ -90,29 +88,5 @@ Variable scale(const Variable& x, Real c, Where where) {
   op->c = c;
   return record("scale", op, scale(x.value(), c), {x}, where);
 }
-
-// z = x^y
-struct Pow : Node {
-  Tensor x, y;
-  void backward(const Tensor& dz) override {
-    if (wants(0)) {  // dx = dz y x^(y-1), and 0 where y = 0
-      const auto slope = [](Real a, Real b) { return b == 0 ? Real(0) : b * math::pow(a, b - 1); };
-      accumulate(0, sum_to(mul(dz, map("pow", x, y, where, slope)), x.shape()));
-    }
-    if (wants(1)) {  // dy = dz x^y ln x, and 0 where x = 0 and y >= 0
-      const auto slope = [](Real a, Real b) { return a == 0 && b >= 0 ? Real(0) : math::pow(a, b) * math::log(a); };
-      accumulate(1, sum_to(mul(dz, map("pow", x, y, where, slope)), y.shape()));
-    }
-  }
-};
-
-Variable pow(const Variable& x, const Variable& y, Where where) {
-  auto op = make_node<Pow>();
-  op->x = x.value();
-  op->y = y.value();
-  return record("pow", op, pow(op->x, op->y, where), {x, y}, where);
-}
-Variable pow(const Variable& x, Real y, Where where) { return pow(x, Variable(Tensor::scalar(y), "", where), where); }
-Variable pow(Real x, const Variable& y, Where where) { return pow(Variable(Tensor::scalar(x), "", where), y, where); }
 
 }  // namespace segue

@@ -13,10 +13,6 @@ Variable div(const Variable& x, const Variable& y, Where where = Where::current(
 Variable neg(const Variable& x, Where where = Where::current());
 /// z = c x for a plain number c.
 Variable scale(const Variable& x, Real c, Where where = Where::current());
-/// z = x^y, either of which may be a constant. At x = 0 the gradients are the limits from the right: 0^0 has dx = 0.
-Variable pow(const Variable& x, const Variable& y, Where where = Where::current());
-Variable pow(const Variable& x, Real y, Where where = Where::current());
-Variable pow(Real x, const Variable& y, Where where = Where::current());
 
 /// What stands beside an operator: a variable or a number, and the source line, which operators have no other way to
 /// learn.

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "autograd/arithmetic.hpp"
-#include "tensor/elementwise.hpp"
-#include "tensor/map.hpp"
 #include "tensor/reduce.hpp"
 
 namespace segue {
@@ -26,26 +24,6 @@ Variable mean(const Variable& x, const Axes& axes, bool keep, Where where) {
   const Variable total = sum(x, axes, keep, where);
   const Index count = x.value().size() / std::max<Index>(total.value().size(), 1);
   return scale(total, 1 / static_cast<Real>(count), where);
-}
-
-// z = max of x over some axes
-struct Max : Node {
-  Tensor x, z;  // z with the reduced axes kept
-  Axes axes;
-  void backward(const Tensor& dz) override {  // dx = dz / (number of maxima) at each maximum
-    const Tensor is_max = map("max", x, z, where, [](Real a, Real m) { return a == m ? Real(1) : Real(0); });
-    const Tensor share = div(dz.reshape(z.shape()), sum(is_max, axes, true));
-    accumulate(0, mul(is_max, share));
-  }
-};
-
-Variable max(const Variable& x, const Axes& axes, bool keep, Where where) {
-  auto op = make_node<Max>();
-  op->x = x.value();
-  op->z = max(op->x, axes, true, where);
-  op->axes = axes;
-  const Tensor z = keep ? op->z : max(op->x, axes, false, where);
-  return record("max", op, z, {x}, where);
 }
 
 Variable sum(const Variable& x, Where where) { return sum(x, all_axes(x.value()), false, where); }

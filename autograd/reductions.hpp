@@ -1,4 +1,4 @@
-// Sums, means and maxima over any axes.
+// Sums and means over any axes.
 #pragma once
 
 #include "autograd/variable.hpp"
@@ -8,8 +8,6 @@ namespace segue {
 /// Over the named axes; `keep` leaves them in the shape with length 1. The gradient spreads evenly back.
 Variable sum(const Variable& x, const Axes& axes, bool keep = false, Where where = Where::current());
 Variable mean(const Variable& x, const Axes& axes, bool keep = false, Where where = Where::current());
-/// Elements that share the maximum share the gradient. Throws ShapeError over no elements.
-Variable max(const Variable& x, const Axes& axes, bool keep = false, Where where = Where::current());
 
 /// Over all elements, rank 0. The mean of nothing is NaN.
 Variable sum(const Variable& x, Where where = Where::current());

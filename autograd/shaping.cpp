@@ -62,17 +62,6 @@ Variable narrow(const Variable& x, int axis, Index start, Index length, Where wh
   return record("narrow", op, x.value().narrow(axis, start, length, where), {x}, where);
 }
 
-struct BroadcastTo : Node {
-  Shape x_shape;
-  void backward(const Tensor& dz) override { accumulate(0, sum_to(dz, x_shape)); }
-};
-
-Variable broadcast_to(const Variable& x, const Shape& shape, Where where) {
-  auto op = make_node<BroadcastTo>();
-  op->x_shape = x.shape();
-  return record("broadcast_to", op, x.value().broadcast_to(shape, where), {x}, where);
-}
-
 struct Concat : Node {
   std::vector<Index> lengths;  // of each part along `axis`
   int axis = 0;

@@ -18,18 +18,4 @@ Variable softmax(const Variable& x, int axis, Where where) {
   return record("softmax", op, op->z, {x}, where);
 }
 
-// z = log softmax(x)
-struct LogSoftmax : Node {
-  Tensor z;
-  int axis = -1;
-  void backward(const Tensor& dz) override { accumulate(0, log_softmax_backward(z, dz, axis)); }
-};
-
-Variable log_softmax(const Variable& x, int axis, Where where) {
-  auto op = make_node<LogSoftmax>();
-  op->z = log_softmax(x.value(), axis, where);
-  op->axis = axis;
-  return record("log_softmax", op, op->z, {x}, where);
-}
-
 }  // namespace segue

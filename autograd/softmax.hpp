@@ -1,4 +1,4 @@
-// Softmax and its logarithm.
+// From numbers to weights that are above 0 and sum to 1.
 #pragma once
 
 #include "autograd/variable.hpp"
@@ -7,7 +7,5 @@ namespace segue {
 
 /// exp(x_i) / sum_j exp(x_j) along `axis`.
 Variable softmax(const Variable& x, int axis = -1, Where where = Where::current());
-/// x_i - log sum_j exp(x_j) along `axis`.
-Variable log_softmax(const Variable& x, int axis = -1, Where where = Where::current());
 
 }  // namespace segue

@@ -30,8 +30,8 @@
 #include "nn/tools/safetensors.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/indexing.hpp"
-#include "tensor/reduce.hpp"
 #include "tensor/storage.hpp"
+#include "tensor/tools/functions.hpp"
 #include "tensor/tools/print.hpp"
 #include "xl/tools/document_encoder.hpp"
 

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "tensor/map.hpp"
-#include "tensor/math.hpp"
 #include "tensor/rows.hpp"
 
 namespace segue {
@@ -28,26 +27,11 @@ Tensor scale(const Tensor& x, Real c) {
 Tensor neg(const Tensor& x) {
   return map(x, [](Real a) { return -a; });
 }
-Tensor exp(const Tensor& x) {
-  return map(x, [](Real a) { return math::exp(a); });
-}
-Tensor log(const Tensor& x) {
-  return map(x, [](Real a) { return math::log(a); });
-}
 Tensor sqrt(const Tensor& x) {
   return map(x, [](Real a) { return std::sqrt(a); });
 }
-Tensor tanh(const Tensor& x) {
-  return map(x, [](Real a) { return math::tanh(a); });
-}
-Tensor sigmoid(const Tensor& x) {
-  return map(x, [](Real a) { return math::sigmoid(a); });
-}
 Tensor relu(const Tensor& x) {
   return map(x, [](Real a) { return a < 0 ? Real(0) : a; });
-}
-Tensor pow(const Tensor& x, const Tensor& y, Where where) {
-  return map("pow", x, y, where, [](Real a, Real b) { return math::pow(a, b); });
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where) {
@@ -63,10 +47,8 @@ void add_in_place(Tensor& x, const Tensor& y, Where where) {
 }
 bool all_finite(const Tensor& x) {
   const Tensor flat = x.contiguous();
-  const Real* a = flat.data();
-  // 0 * a is 0 for a finite a and NaN for the others.
-  return fold_row(
-             flat.size(), Real(0), [a](Index i) { return 0 * a[i]; }, Plus()) == 0;
+  const auto zero = [a = flat.data()](Index i) { return 0 * a[i]; };  // NaN where a is not finite
+  return fold_row(flat.size(), Real(0), zero, Plus()) == 0;
 }
 
 }  // namespace segue

@@ -15,15 +15,9 @@ Tensor div(const Tensor& x, const Tensor& y, Where where = Where::current());
 Tensor scale(const Tensor& x, Real c);
 
 Tensor neg(const Tensor& x);
-Tensor exp(const Tensor& x);
-Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);
-Tensor tanh(const Tensor& x);
-Tensor sigmoid(const Tensor& x);
 /// max(x, 0); NaN stays NaN.
 Tensor relu(const Tensor& x);
-/// x^y with 0^0 = 1; a negative base with a fractional exponent gives NaN.
-Tensor pow(const Tensor& x, const Tensor& y, Where where = Where::current());
 
 /// x where mask is 0, `value` where it is not. The mask broadcasts to x.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where = Where::current());

@@ -84,14 +84,11 @@ void pack(Index rows, Index columns, const Matrix& m, Real* packed) {
       continue;
     }
     if (wide < width) std::fill_n(packed, rows * width, Real{0});
-    const Index square = m.row == 1 ? 4 : 1;
-    const Index down = rows / square * square, across = wide / square * square;  // what squares cover
-    for (Index c = 0; c < across; c += square) {
-      for (Index i = 0; i < down; i += square) {
-        if (square == 4)
-          transpose_4x4(from + c * m.column + i, m.column, packed + i * width + c, width);
-        else
-          packed[i * width + c] = from[i * m.row + c * m.column];
+    const bool squares = m.row == 1;  // of 4 by 4, as far as these go
+    const Index down = squares ? rows / 4 * 4 : 0, across = squares ? wide / 4 * 4 : 0;
+    for (Index c = 0; c < across; c += 4) {
+      for (Index i = 0; i < down; i += 4) {
+        transpose_4x4(from + c * m.column + i, m.column, packed + i * width + c, width);
       }
     }
     for (Index c = 0; c < wide; ++c) {

@@ -1,7 +1,6 @@
 #include "tensor/reduce.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -14,63 +13,17 @@ namespace {
 
 constexpr Index rows_per_block = 256;  // summed on their own first, which keeps the rounding error of long sums small
 
-// z[k] = x[0, k], x[1, k], .. combined, for x [rows, n] and the columns begin .. end-1.
-template <class Combine>
-void combine_columns(Real* z, const Real* x, Index rows, Index n, Index begin, Index end, Real identity,
-                     const Combine& combine) {
+// z[k] = x[0, k] + x[1, k] + .., for x [rows, n] and the columns begin .. end-1.
+void add_columns(Real* z, const Real* x, Index rows, Index n, Index begin, Index end) {
   std::vector<Real> block(static_cast<std::size_t>(end - begin));
   for (Index first = 0; first < rows; first += rows_per_block) {
-    std::fill(block.begin(), block.end(), identity);
+    std::fill(block.begin(), block.end(), Real(0));
     for (Index r = first; r < std::min(rows, first + rows_per_block); ++r) {
       const Real* row = x + r * n + begin;
-      for (Index k = 0; k < end - begin; ++k) block.data()[k] = combine(block.data()[k], row[k]);
+      for (Index k = 0; k < end - begin; ++k) block.data()[k] += row[k];
     }
-    for (Index k = 0; k < end - begin; ++k) z[begin + k] = combine(z[begin + k], block.data()[k]);
+    for (Index k = 0; k < end - begin; ++k) z[begin + k] += block.data()[k];
   }
-}
-
-// The axes that stay and then those that are reduced. True when the latter come first already: then whole rows can be
-// combined, else each result is folded from a row of its own.
-struct Order {
-  Axes axes;
-  Shape kept;
-  bool reduced_lead = true;
-};
-
-Order order_axes(const Shape& shape, const Axes& reduced) {
-  Order order;
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (std::find(reduced.begin(), reduced.end(), axis) != reduced.end()) {
-      order.reduced_lead = order.reduced_lead && order.axes.empty();
-    } else {
-      order.axes.push_back(axis);
-      order.kept.push_back(shape[axis]);
-    }
-  }
-  order.reduced_lead = order.reduced_lead && !order.axes.empty();
-  for (int axis : reduced) order.axes.push_back(axis);
-  return order;
-}
-
-template <class Combine>
-Tensor reduce(const Tensor& x, const Axes& named_axes, bool keep, Real identity, const Combine& combine, Where where) {
-  Axes reduced = normalize_axes(named_axes, x.rank(), where);
-  if (x.rank() == 0 || reduced.empty()) return x.clone();
-  std::sort(reduced.begin(), reduced.end());
-  const Order order = order_axes(x.shape(), reduced);
-  const Tensor in = order.reduced_lead ? x.contiguous() : x.permute(order.axes, where).contiguous();
-  Tensor z = Tensor::full(order.kept, identity, where);
-  Real* const out = z.data_in_place();
-  const Index results = z.size(), n = results == 0 ? 0 : x.size() / results;
-  parallel_for(results, elements_per_thread / std::max<Index>(n, 1) + 1, [&](Index begin, Index end) {
-    if (order.reduced_lead) return combine_columns(out, in.data(), n, results, begin, end, identity, combine);
-    for (Index k = begin; k < end; ++k) {
-      const Real* row = in.data() + k * n;
-      out[k] = fold_row(
-          n, identity, [row](Index i) { return row[i]; }, combine);
-    }
-  });
-  return keep ? z.reshape(kept_shape(x.shape(), reduced), where) : z;
 }
 
 }  // namespace
@@ -90,17 +43,34 @@ Axes all_axes(const Tensor& x) {
 }
 
 Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
-  return reduce(x, axes, keep, 0, Plus(), where);
+  Axes reduced = normalize_axes(axes, x.rank(), where);
+  if (x.rank() == 0 || reduced.empty()) return x.clone();
+  std::sort(reduced.begin(), reduced.end());
+  Axes order;  // the axes that stay, then those that are summed over
+  Shape kept;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if (std::find(reduced.begin(), reduced.end(), axis) != reduced.end()) continue;
+    order.push_back(axis);
+    kept.push_back(x.shape()[axis]);
+  }
+  // When the latter lead already, whole rows are added; else each sum is folded from a row of its own.
+  const bool rows_add = !order.empty() && reduced.back() == static_cast<int>(reduced.size()) - 1;
+  order.insert(order.end(), reduced.begin(), reduced.end());
+  const Tensor in = rows_add ? x.contiguous() : x.permute(order, where).contiguous();
+  Tensor z = Tensor::zeros(kept, where);
+  Real* const out = z.data_in_place();
+  const Index results = z.size(), n = results == 0 ? 0 : x.size() / results;
+  parallel_for(results, elements_per_thread / std::max<Index>(n, 1) + 1, [&](Index begin, Index end) {
+    if (rows_add) return add_columns(out, in.data(), n, results, begin, end);
+    for (Index k = begin; k < end; ++k) {
+      const auto element = [row = in.data() + k * n](Index i) { return row[i]; };
+      out[k] = fold_row(n, Real(0), element, Plus());
+    }
+  });
+  return keep ? z.reshape(kept_shape(x.shape(), reduced), where) : z;
 }
 
 Tensor sum(const Tensor& x) { return sum(x, all_axes(x)); }
-
-Tensor max(const Tensor& x, const Axes& axes, bool keep, Where where) {
-  if (x.size() == 0 && kept_shape(x.shape(), axes, where).size() > 0) {
-    fail<ShapeError>(where, "max: no elements along an axis of {}", x.shape());
-  }
-  return reduce(x, axes, keep, -std::numeric_limits<Real>::infinity(), Larger(), where);
-}
 
 Tensor sum_to(const Tensor& x, const Shape& shape, Where where) {
   if (x.shape() == shape) return x;

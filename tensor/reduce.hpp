@@ -1,4 +1,4 @@
-// Reductions over any axes.
+// Sums over any axes.
 #pragma once
 
 #include "tensor/tensor.hpp"
@@ -9,8 +9,6 @@ namespace segue {
 Tensor sum(const Tensor& x, const Axes& axes, bool keep = false, Where where = Where::current());
 /// Sum of all elements, rank 0.
 Tensor sum(const Tensor& x);
-/// Largest element over the named axes; NaN where one is NaN. Throws ShapeError when there is nothing to compare.
-Tensor max(const Tensor& x, const Axes& axes, bool keep = false, Where where = Where::current());
 
 /// Sums x over the axes along which `shape` was broadcast to x's shape: what broadcasting does, undone for gradients.
 Tensor sum_to(const Tensor& x, const Shape& shape, Where where = Where::current());

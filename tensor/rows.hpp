@@ -13,10 +13,6 @@ struct Plus {
 struct LargerNumber {
   Real operator()(Real a, Real b) const { return b > a ? b : a; }
 };
-/// The larger one; NaN if either is NaN.
-struct Larger {
-  Real operator()(Real a, Real b) const { return b > a || b != b ? b : a; }
-};
 
 /// combine(get(first), .. get(first+n-1)): sixteen interleaved running results (one or more whole vectors
 /// on every machine), joined pairwise; rows longer than 1024 are halved first, which keeps the rounding error of long

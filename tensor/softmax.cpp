@@ -10,42 +10,19 @@
 namespace segue {
 namespace {
 
-Real row_max(const Real* x, Index n) {
-  return fold_row(
-      n, -std::numeric_limits<Real>::infinity(), [x](Index i) { return x[i]; }, LargerNumber());
-}
-
-Real row_sum(const Real* x, Index n) {
-  return fold_row(
-      n, Real(0), [x](Index i) { return x[i]; }, Plus());
-}
-
-Real row_sum_exp(const Real* x, Index n, Real largest) {
-  return fold_row(
-      n, Real(0), [=](Index i) { return math::exp(x[i] - largest); }, Plus());
-}
-
-void softmax_row(Real* z, const Real* x, Index n) {
-  const Real largest = row_max(x, n);
+void softmax_row(Real* z, const Real* x, const Real*, Index n) {
+  const auto score = [x](Index i) { return x[i]; };
+  const auto exponential = [z](Index i) { return z[i]; };
+  const Real largest = fold_row(n, -std::numeric_limits<Real>::infinity(), score, LargerNumber());
   for (Index i = 0; i < n; ++i) z[i] = math::exp(x[i] - largest);
-  const Real scale = 1 / row_sum(z, n);
+  const Real scale = 1 / fold_row(n, Real(0), exponential, Plus());
   for (Index i = 0; i < n; ++i) z[i] *= scale;
 }
 
-void log_softmax_row(Real* z, const Real* x, Index n) {
-  const Real largest = row_max(x, n), log_sum = math::log(row_sum_exp(x, n, largest));
-  for (Index i = 0; i < n; ++i) z[i] = (x[i] - largest) - log_sum;  // small once largest is gone: no digits are lost
-}
-
 void softmax_backward_row(Real* dx, const Real* z, const Real* dz, Index n) {
-  const Real dot = fold_row(
-      n, Real(0), [=](Index i) { return z[i] * dz[i]; }, Plus());
+  const auto product = [z, dz](Index i) { return z[i] * dz[i]; };
+  const Real dot = fold_row(n, Real(0), product, Plus());
   for (Index i = 0; i < n; ++i) dx[i] = z[i] * (dz[i] - dot);
-}
-
-void log_softmax_backward_row(Real* dx, const Real* z, const Real* dz, Index n) {
-  const Real total = row_sum(dz, n);
-  for (Index i = 0; i < n; ++i) dx[i] = dz[i] - math::exp(z[i]) * total;
 }
 
 // Applies row(out, x, y, n) to every row along `axis`, which is brought to the end and back.
@@ -67,20 +44,10 @@ Tensor by_rows(const Tensor& x, const Tensor& y, int axis, Where where, const Ro
 
 }  // namespace
 
-Tensor softmax(const Tensor& x, int axis, Where where) {
-  return by_rows(x, x, axis, where, [](Real* z, const Real* in, const Real*, Index n) { softmax_row(z, in, n); });
-}
-
-Tensor log_softmax(const Tensor& x, int axis, Where where) {
-  return by_rows(x, x, axis, where, [](Real* z, const Real* in, const Real*, Index n) { log_softmax_row(z, in, n); });
-}
+Tensor softmax(const Tensor& x, int axis, Where where) { return by_rows(x, x, axis, where, softmax_row); }
 
 Tensor softmax_backward(const Tensor& z, const Tensor& dz, int axis, Where where) {
   return by_rows(z, dz, axis, where, softmax_backward_row);
-}
-
-Tensor log_softmax_backward(const Tensor& z, const Tensor& dz, int axis, Where where) {
-  return by_rows(z, dz, axis, where, log_softmax_backward_row);
 }
 
 }  // namespace segue

@@ -127,38 +127,23 @@ Shape resolve_shape(const Shape& from, const Shape& wanted, Where where) {
   return shape;
 }
 
-// An evenly spaced run of elements: one axis, or several neighbouring axes that lie in memory like one.
-struct Run {
-  Index length, step;
-};
-
-std::vector<Run> even_runs_innermost_first(const Tensor& x) {
-  std::vector<Run> runs;
-  for (int axis = x.rank() - 1; axis >= 0; --axis) {
-    const Run run{x.shape()[axis], x.strides()[axis]};
-    if (run.length == 1) continue;
-    if (!runs.empty() && run.step == runs.back().step * runs.back().length) {
-      runs.back().length *= run.length;
-    } else {
-      runs.push_back(run);
-    }
-  }
-  return runs;
-}
-
 // Finds strides that show the same elements under `shape` without a copy; false where there are none.
 bool strides_for_view(const Tensor& x, const Shape& shape, Strides& strides) {
   strides = contiguous_strides(shape);
   if (x.size() == 0) return true;
-  const std::vector<Run> runs = even_runs_innermost_first(x);
-  std::size_t r = 0;
-  Run rest = runs.empty() ? Run{1, 1} : runs[0];
+  const Loops runs = merge_axes(x.shape(), x.strides(), x.strides(), x.strides());  // evenly spaced elements
+  int run = runs.shape.rank() - 1;
+  Index length = runs.shape[run], step = runs.strides[0][run];
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
     if (shape[axis] == 1) continue;
-    if (rest.length == 1) rest = runs[++r];
-    if (rest.length % shape[axis] != 0) return false;
-    strides[axis] = rest.step;
-    rest = {rest.length / shape[axis], rest.step * shape[axis]};
+    if (length == 1) {
+      length = runs.shape[--run];
+      step = runs.strides[0][run];
+    }
+    if (length % shape[axis] != 0) return false;
+    strides[axis] = step;
+    length /= shape[axis];
+    step *= shape[axis];
   }
   return true;
 }

@@ -1,5 +1,16 @@
-// attend(): what attend_plain() computes, for a few queries of one head at a time. The scores of such a tile stay in
-// the cache and are gone when it is done; backward computes them again from what is much smaller.
+// attend(): attention as docs/05_attention.md has it, in one op. By far the most numbers in it are the scores,
+// [B, H, T, K], and nothing needs them all at once. So they are made in tiles, a few queries of one head each:
+//
+//   A = (q + u) k^T + shift((q + v) r^T), and -infinity where a key is hidden
+//   w = softmax(A / sqrt(Dh))             out = w values
+//
+// and a tile is gone once its rows of `out` are known: it never leaves the cache. Backward makes it again,
+// from two numbers that forward kept of each query. With d_x for the gradient of x, and unshift for the way back of the
+// shift:
+//
+//   d_w = d_out values^T                  d_A = w (d_w - sum_j w_j d_w_j) / sqrt(Dh)
+//   d_values = w^T d_out                  d_k = d_A^T (q + u)          d_r = unshift(d_A)^T (q + v)
+//   d_q = d_qu + d_qv                     d_qu = d_A k                 d_qv = unshift(d_A) r
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,87 +40,147 @@ struct AttentionInputs {
 
 namespace {
 
-constexpr Index query_rows =
-    16;  // in a tile: the fewer, the fewer hidden keys are scored; the more, the less is copied
+constexpr Index query_rows = 16;  // in a tile: with fewer, fewer hidden keys are scored; with more, less is copied
 constexpr Index products_per_share = 1000000;  // fewer are not worth waking a thread for
+constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
-// The part of one head in one row of the batch.
-struct HeadPart {
-  HeadPart(const AttentionInputs& in, Index b, Index h)
-      : row(in.H() * in.Dh()), query(b * in.T() * row + h * in.Dh()), key(b * in.K() * row + h * in.Dh()) {}
-  Index row;         // from one position to the next
-  Index query, key;  // where the head starts in a tensor like q, and in one like k
-};
-
-// Works on one head after another, of which it holds one tile of queries.
-class AttentionTile {
- public:
+// A few queries of one head in one row of the batch, and what is computed of them.
+struct AttentionTile {
   explicit AttentionTile(const AttentionInputs& inputs)
-      : in(inputs),
-        K(in.K()),
-        Dh(in.Dh()),
-        most_rows(std::min(query_rows, in.T())),
-        block(allocate_storage(most_rows * (3 * K + 4 * Dh) + multiply_buffer_size(K + Dh, K + Dh))) {
+      : in(inputs), K(in.K()), Dh(in.Dh()), row(in.H() * Dh), scale(1 / std::sqrt(static_cast<Real>(Dh))) {
+    const Index most_rows = std::min(query_rows, in.T());
+    block = allocate_storage(most_rows * (3 * K + 4 * Dh) + multiply_buffer_size(K + Dh, K + Dh));
     Real* next = block->data;
-    for (Real** part : {&weights, &d_scores, &by_distance}) *part = std::exchange(next, next + most_rows * K);
+    for (Real** part : {&w, &d_A, &by_distance}) *part = std::exchange(next, next + most_rows * K);
     for (Real** part : {&qu, &qv, &d_qu, &d_qv}) *part = std::exchange(next, next + most_rows * Dh);
     buffer = next;
   }
 
-  // Calls use() for each tile of the head, the last first: that one sees all keys.
-  template <class Use>
-  void each(Index b, Index h, const Use& use) {
-    for (first = (in.T() - 1) / most_rows * most_rows; first >= 0; first -= most_rows) {
-      rows = std::min(most_rows, in.T() - first);
-      score(b, h);
-      use();
+  // Moves on to the queries from `first` on.
+  void place(Index b, Index h, Index first) {
+    const Index T = in.T();
+    rows = std::min(query_rows, T - first);
+    keys = K - T + first + rows;
+    column = h * Dh;
+    query = (b * T + first) * row + column;
+    key = b * K * row + column;
+    head = b * in.H() + h;
+    number = head * T + first;
+    hidden = in.hidden.data() + ((in.hidden.dim(0) == 1 ? 0 : b) * T + first) * K;
+  }
+
+  // A / sqrt(Dh), in the place of w. A query that `later` others of the tile follow sees so many keys less, and its
+  // scores by distance lie so many columns further right: that is the relative shift.
+  void score() {
+    const Real *const u = in.u.data() + column, *const v = in.v.data() + column;
+    for (Index i = 0; i < rows; ++i) {
+      const Real* const q = in.q.data() + query + i * row;
+      for (Index d = 0; d < Dh; ++d) {
+        qu[i * Dh + d] = q[d] + u[d];
+        qv[i * Dh + d] = q[d] + v[d];
+      }
+    }
+    multiply(rows, Dh, keys, {qu, Dh, 1}, {in.k.data() + key, 1, row}, w, K, buffer);
+    multiply(rows, Dh, keys, {qv, Dh, 1}, {in.r_T.data() + column * K + (K - keys), K, 1}, by_distance, K, buffer);
+    for (Index i = 0; i < rows; ++i) {
+      const Index later = rows - 1 - i, seen = keys - later;
+      Real* const A = w + i * K;
+      const Real *const position = by_distance + i * K + later, *const hides = hidden + i * K;
+      for (Index j = 0; j < seen; ++j) A[j] = hides[j] != 0 ? minus_infinity : (A[j] + position[j]) * scale;
+      std::fill(A + seen, A + keys, minus_infinity);
     }
   }
 
-  // weights = (q + u) k^T + shift((q + v) r^T), scaled, and -infinity where a key is hidden: no weights yet
-  void score(Index b, Index h) {
-    const HeadPart part(in, b, h);
+  // w, and of each query what it takes to make w again: its largest score and 1 / (sum of the exponentials).
+  void softmax(Real* largest, Real* inverse_sums) {
     for (Index i = 0; i < rows; ++i) {
-      const Real* const q = in.q.data() + part.query + (first + i) * part.row;
-      for (Index d = 0; d < Dh; ++d) {
-        qu[i * Dh + d] = q[d] + in.u.data()[h * Dh + d];
-        qv[i * Dh + d] = q[d] + in.v.data()[h * Dh + d];
-      }
+      Real* const wi = w + i * K;
+      const auto get = [wi](Index j) { return wi[j]; };
+      const Real top = largest[number + i] = fold_row(keys, minus_infinity, get, LargerNumber());
+      for (Index j = 0; j < keys; ++j) wi[j] = math::exp(wi[j] - top);
+      const Real inverse = inverse_sums[number + i] = 1 / fold_row(keys, Real(0), get, Plus());
+      for (Index j = 0; j < keys; ++j) wi[j] *= inverse;
     }
-    keys = K - in.T() + first + rows;               // the last query of the tile sees no further
-    const Index nearest = in.T() - (first + rows);  // column of r_T: the distance K - 1 - nearest is the largest here
-    multiply(rows, Dh, keys, {qu, Dh, 1}, {in.k.data() + part.key, 1, part.row}, weights, K, buffer);
-    multiply(rows, Dh, K - nearest, {qv, Dh, 1}, {in.r_T.data() + h * Dh * K + nearest, K, 1}, by_distance, K, buffer);
-    const Real scale = 1 / std::sqrt(static_cast<Real>(Dh));
-    const Real* const hidden = in.hidden.data() + (in.hidden.dim(0) == 1 ? 0 : b * in.T() * K);
+  }
+  void softmax_again(const Real* largest, const Real* inverse_sums) {
     for (Index i = 0; i < rows; ++i) {
-      Real* const score = weights + i * K;
-      const Real* const position = by_distance + i * K + (rows - 1 - i);  // the relative shift
-      const Real* const hides = hidden + (first + i) * K;
-      const Index seen = keys - (rows - 1 - i);
-      for (Index j = 0; j < seen; ++j) {
-        score[j] = hides[j] != 0 ? -std::numeric_limits<Real>::infinity() : (score[j] + position[j]) * scale;
+      Real* const wi = w + i * K;
+      const Real top = largest[number + i], inverse = inverse_sums[number + i];
+      for (Index j = 0; j < keys; ++j) wi[j] = math::exp(wi[j] - top) * inverse;
+    }
+  }
+
+  // out = w values
+  void read(Real* out) {
+    multiply(rows, keys, Dh, {w, K, 1}, {in.values.data() + key, row, 1}, out + query, row, buffer);
+  }
+
+  // d_A, and unshift(d_A) in the place of the scores by distance.
+  void differentiate(const Real* d_out) {
+    multiply(rows, Dh, keys, {d_out + query, row, 1}, {in.values.data() + key, 1, row}, d_A, K, buffer);  // d_w
+    for (Index i = 0; i < rows; ++i) {
+      const Index later = rows - 1 - i, seen = keys - later;
+      const Real* const wi = w + i * K;
+      Real *const d = d_A + i * K, *const unshifted = by_distance + i * K;
+      const auto product = [wi, d](Index j) { return wi[j] * d[j]; };
+      const Real dot = fold_row(keys, Real(0), product, Plus());
+      for (Index j = 0; j < keys; ++j) d[j] = wi[j] * (d[j] - dot) * scale;
+      std::fill(unshifted, unshifted + later, Real(0));
+      std::copy(d, d + seen, unshifted + later);
+    }
+  }
+
+  // What the tile adds to the gradients of keys, values and distances. The first tile sees all of them.
+  void add_to_keys(const Real* d_out, Real* d_values, Real* dk, Real* dr) {
+    const Start start = keys == K ? Start::from_zero : Start::from_z;
+    multiply(keys, rows, Dh, {w, 1, K}, {d_out + query, row, 1}, d_values + key, row, buffer, start);
+    multiply(keys, rows, Dh, {d_A, 1, K}, {qu, Dh, 1}, dk + key, row, buffer, start);
+    multiply(keys, rows, Dh, {by_distance, 1, K}, {qv, Dh, 1}, dr + key + (K - keys) * row, row, buffer, start);
+  }
+
+  // The gradient of the tile's queries, which is added to that of its row's u and v, too.
+  void add_to_queries(Real* dq, Real* du, Real* dv) {
+    multiply(rows, keys, Dh, {d_A, K, 1}, {in.k.data() + key, row, 1}, d_qu, Dh, buffer);
+    multiply(rows, keys, Dh, {by_distance, K, 1}, {in.r.data() + column + (K - keys) * row, row, 1}, d_qv, Dh, buffer);
+    for (Index i = 0; i < rows; ++i) {
+      for (Index d = 0; d < Dh; ++d) {
+        dq[query + i * row + d] = d_qu[i * Dh + d] + d_qv[i * Dh + d];
+        du[head * Dh + d] += d_qu[i * Dh + d];
+        dv[head * Dh + d] += d_qv[i * Dh + d];
       }
-      std::fill(score + seen, score + keys, -std::numeric_limits<Real>::infinity());
     }
   }
 
   const AttentionInputs& in;
-  Index K, Dh, most_rows;
+  Index K, Dh;
+  Index row;  // H Dh: from one position to the next
+  Real scale;
   std::shared_ptr<Storage> block;
-  Real *weights, *d_scores, *by_distance;  // [most_rows, K]
-  Real *qu, *qv, *d_qu, *d_qv;             // [most_rows, Dh]
-  Real* buffer;                            // of multiply
-  Index first = 0, rows = 0, keys = 0;     // the tile: queries first .. first + rows - 1 see keys 0 .. keys - 1 at most
+  Real *w, *d_A, *by_distance;   // [rows, keys], each row with room for K
+  Real *qu, *qv, *d_qu, *d_qv;   // [rows, Dh]
+  Real* buffer;                  // of multiply
+  Index rows = 0;                // queries of the tile
+  Index keys = 0;                // that its last query sees; their distances are the last rows of r, keys - 1 .. 0
+  Index query = 0, key = 0;      // where the first ones lie in tensors like q and like k
+  Index column = 0;              // where the head lies in such a row, in one of r, and in u and v
+  Index head = 0, number = 0;    // its number in [B, H], and the first query's in [B, H, T]
+  const Real* hidden = nullptr;  // of the first query
 };
 
-// Calls use(tile, b, h) for every head of every row, on several threads.
+// Calls use(tile) for every tile once it is scored, on several threads. A head's last queries come first.
 template <class Use>
-void for_each_head(const AttentionInputs& in, const Use& use) {
-  const Index products = in.T() * in.K() * in.Dh() * 3;
-  parallel_for(in.B() * in.H(), products_per_share / products + 1, [&](Index begin, Index end) {
+void for_each_tile(const AttentionInputs& in, const Use& use) {
+  const Index T = in.T(), H = in.H(), products = T * in.K() * in.Dh() * 3;
+  if (in.q.size() == 0) return;
+  parallel_for(in.B() * H, products_per_share / products + 1, [&](Index begin, Index end) {
     AttentionTile tile(in);
-    for (Index head = begin; head < end; ++head) use(tile, head / in.H(), head % in.H());
+    for (Index head = begin; head < end; ++head) {
+      for (Index first = (T - 1) / query_rows * query_rows; first >= 0; first -= query_rows) {
+        tile.place(head / H, head % H, first);
+        tile.score();
+        use(tile);
+      }
+    }
   });
 }
 
@@ -118,81 +189,35 @@ void for_each_head(const AttentionInputs& in, const Use& use) {
 // out = softmax(scores) values
 struct Attend : Node {
   AttentionInputs in;
-  Tensor largest, inverse_sums;  // of each row of scores, and of its exponentials: [B, H, T]
+  Tensor largest, inverse_sums;  // of each query's scores, and of their exponentials: [B, H, T]
 
   Tensor forward() {
     Tensor out = Tensor::uninitialized(in.q.shape());
-    largest = inverse_sums = Tensor::uninitialized({in.B(), in.H(), in.T()});
+    largest = Tensor::uninitialized({in.B(), in.H(), in.T()});
     inverse_sums = Tensor::uninitialized(largest.shape());
-    if (out.size() == 0) return out;
     Real *const z = out.data_in_place(), *const m = largest.data_in_place(), *const s = inverse_sums.data_in_place();
-    for_each_head(in, [&](AttentionTile& tile, Index b, Index h) {
-      const HeadPart part(in, b, h);
-      tile.each(b, h, [&] {
-        for (Index i = 0; i < tile.rows; ++i) {
-          Real* const w = tile.weights + i * tile.K;
-          const Index row = (b * in.H() + h) * in.T() + tile.first + i;
-          const auto get = [w](Index j) { return w[j]; };
-          const Real top = m[row] = fold_row(tile.keys, -std::numeric_limits<Real>::infinity(), get, LargerNumber());
-          for (Index j = 0; j < tile.keys; ++j) w[j] = math::exp(w[j] - top);
-          const Real scale = s[row] = 1 / fold_row(tile.keys, Real(0), get, Plus());
-          for (Index j = 0; j < tile.keys; ++j) w[j] *= scale;
-        }
-        multiply(tile.rows, tile.keys, tile.Dh, {tile.weights, tile.K, 1}, {in.values.data() + part.key, part.row, 1},
-                 z + part.query + tile.first * part.row, part.row, tile.buffer);
-      });
+    for_each_tile(in, [&](AttentionTile& tile) {
+      tile.softmax(m, s);
+      tile.read(z);
     });
     return out;
   }
 
   void backward(const Tensor& dz) override {
     const Tensor d_out = dz.contiguous();
-    const Index H = in.H(), K = in.K(), Dh = in.Dh();
-    Tensor dq = Tensor::uninitialized(in.q.shape()), dk = Tensor::uninitialized(in.k.shape());
-    Tensor d_values = Tensor::uninitialized(in.k.shape());
-    Tensor dr = Tensor::uninitialized(in.k.shape());              // of each row of the batch
-    Tensor du = Tensor::zeros({in.B(), H, Dh}), dv = du.clone();  // likewise
-    Real *const q_out = dq.data_in_place(), *const k_out = dk.data_in_place(), *const r_out = dr.data_in_place();
-    Real *const values_out = d_values.data_in_place(), *const u_out = du.data_in_place(),
-                *const v_out = dv.data_in_place();
-    const Real factor = 1 / std::sqrt(static_cast<Real>(Dh));
-    if (dq.size() > 0)
-      for_each_head(in, [&](AttentionTile& tile, Index b, Index h) {
-        const HeadPart part(in, b, h);
-        tile.each(b, h, [&] {
-          const Start start = tile.first + tile.rows == in.T() ? Start::from_zero : Start::from_z;
-          const Index rows = tile.rows, keys = tile.keys, nearest = in.T() - (tile.first + rows);
-          const Real* const d_z = d_out.data() + part.query + tile.first * part.row;
-          Real *const w = tile.weights, *const ds = tile.d_scores, *const dp = tile.by_distance;
-          multiply(rows, Dh, keys, {d_z, part.row, 1}, {in.values.data() + part.key, 1, part.row}, ds, K, tile.buffer);
-          for (Index i = 0; i < rows; ++i) {
-            const Index row = (b * H + h) * in.T() + tile.first + i, left = rows - 1 - i;
-            const Real top = largest.data()[row], scale = inverse_sums.data()[row];
-            Real *const wi = w + i * K, *const dsi = ds + i * K, *const dpi = dp + i * K;
-            for (Index j = 0; j < keys; ++j) wi[j] = math::exp(wi[j] - top) * scale;
-            const Real dot = fold_row(
-                keys, Real(0), [=](Index j) { return wi[j] * dsi[j]; }, Plus());
-            for (Index j = 0; j < keys; ++j) dsi[j] = wi[j] * (dsi[j] - dot) * factor;
-            std::fill(dpi, dpi + left, Real(0));
-            std::copy(dsi, dsi + keys - left, dpi + left);
-          }
-          multiply(keys, rows, Dh, {w, 1, K}, {d_z, part.row, 1}, values_out + part.key, part.row, tile.buffer, start);
-          multiply(keys, rows, Dh, {ds, 1, K}, {tile.qu, Dh, 1}, k_out + part.key, part.row, tile.buffer, start);
-          multiply(K - nearest, rows, Dh, {dp, 1, K}, {tile.qv, Dh, 1}, r_out + part.key + nearest * part.row, part.row,
-                   tile.buffer, start);
-          multiply(rows, keys, Dh, {ds, K, 1}, {in.k.data() + part.key, part.row, 1}, tile.d_qu, Dh, tile.buffer);
-          multiply(rows, K - nearest, Dh, {dp, K, 1}, {in.r.data() + h * Dh + nearest * part.row, part.row, 1},
-                   tile.d_qv, Dh, tile.buffer);
-          for (Index i = 0; i < rows; ++i) {
-            for (Index d = 0; d < Dh; ++d) {
-              const Real by_u = tile.d_qu[i * Dh + d], by_v = tile.d_qv[i * Dh + d];
-              q_out[part.query + (tile.first + i) * part.row + d] = by_u + by_v;
-              u_out[(b * H + h) * Dh + d] += by_u;
-              v_out[(b * H + h) * Dh + d] += by_v;
-            }
-          }
-        });
-      });
+    const auto fresh = in.T() > 0 ? Tensor::uninitialized : Tensor::zeros;  // without a query no tile writes them
+    Tensor dq = fresh(in.q.shape(), where), dk = fresh(in.k.shape(), where), d_values = fresh(in.k.shape(), where);
+    Tensor dr = fresh(in.k.shape(), where);                                 // of each row of the batch
+    Tensor du = Tensor::zeros({in.B(), in.H(), in.Dh()}), dv = du.clone();  // likewise
+    Real *const to_q = dq.data_in_place(), *const to_k = dk.data_in_place(), *const to_r = dr.data_in_place();
+    Real *const to_values = d_values.data_in_place(), *const to_u = du.data_in_place(),
+                *const to_v = dv.data_in_place();
+    for_each_tile(in, [&](AttentionTile& tile) {
+      tile.softmax_again(largest.data(), inverse_sums.data());
+      tile.differentiate(d_out.data());
+      tile.add_to_keys(d_out.data(), to_values, to_k, to_r);
+      tile.add_to_queries(to_q, to_u, to_v);
+    });
     accumulate(0, dq);
     accumulate(1, dk);
     accumulate(2, d_values);

@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "tensor/map.hpp"
-#include "tensor/math.hpp"
+#include "tensor/tools/math.hpp"
 
 namespace segue {
 namespace {

@@ -6,7 +6,9 @@
 #include <numbers>
 
 #include "autograd/backward.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tensor/elementwise.hpp"
+#include "tensor/tools/functions.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::autograd_arithmetic_test {

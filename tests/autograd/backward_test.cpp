@@ -7,6 +7,7 @@
 
 #include "autograd/functions.hpp"
 #include "autograd/matmul.hpp"
+#include "autograd/tools/functions.hpp"
 #include "autograd/tools/graph.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/parallel.hpp"

@@ -6,8 +6,10 @@
 #include <numbers>
 
 #include "autograd/backward.hpp"
+#include "autograd/tools/functions.hpp"
 #include "autograd/tools/gelu.hpp"
 #include "tensor/elementwise.hpp"
+#include "tensor/tools/functions.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::autograd_functions_test {

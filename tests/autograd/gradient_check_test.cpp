@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/functions.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tensor/elementwise.hpp"
 #include "tests/support/random_inputs.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "autograd/backward.hpp"
-#include "autograd/functions.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::autograd_graph_test {

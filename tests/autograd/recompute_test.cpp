@@ -9,6 +9,7 @@
 #include "autograd/masking.hpp"
 #include "autograd/matmul.hpp"
 #include "autograd/stop_gradient.hpp"
+#include "autograd/tools/functions.hpp"
 #include "autograd/tools/graph.hpp"
 #include "tests/support/random_inputs.hpp"
 

@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "autograd/backward.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tensor/reduce.hpp"
+#include "tensor/tools/functions.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::autograd_reductions_test {

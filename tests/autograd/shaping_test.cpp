@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "autograd/backward.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tensor/indexing.hpp"
 #include "tests/support/random_inputs.hpp"
 

@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "autograd/backward.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/softmax.hpp"
+#include "tensor/tools/functions.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::autograd_softmax_test {

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "autograd/backward.hpp"
-#include "autograd/functions.hpp"
+#include "autograd/tools/functions.hpp"
 #include "autograd/tools/graph.hpp"
 #include "tests/support/random_inputs.hpp"
 

@@ -2,6 +2,7 @@
 #include "autograd/backward.hpp"
 #include "autograd/functions.hpp"
 #include "autograd/softmax.hpp"
+#include "autograd/tools/functions.hpp"
 #include "nn/layer_norm.hpp"
 #include "nn/loss.hpp"
 #include "tensor/random.hpp"

@@ -9,9 +9,9 @@
 
 #include "autograd/arithmetic.hpp"
 #include "autograd/backward.hpp"
-#include "autograd/functions.hpp"
 #include "autograd/reductions.hpp"
 #include "autograd/stop_gradient.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tests/support/svg.hpp"
 
 namespace segue::examples_graph_picture_test {

@@ -6,6 +6,7 @@
 
 #include "autograd/backward.hpp"
 #include "autograd/softmax.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/parallel.hpp"
 #include "tensor/reduce.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/tools/functions.hpp"
 #include "tests/support/tensors.hpp"
 
 namespace segue::tensor_elementwise_test {

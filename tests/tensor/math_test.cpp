@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "tensor/tools/math.hpp"
+
 namespace segue::tensor_math_test {
 
 namespace {

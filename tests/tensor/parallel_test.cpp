@@ -12,6 +12,7 @@
 #include "tensor/indexing.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/softmax.hpp"
+#include "tensor/tools/functions.hpp"
 #include "tests/support/tensors.hpp"
 
 namespace segue::tensor_parallel_test {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/tools/functions.hpp"
 #include "tensor/tools/shuffle.hpp"
 #include "tests/support/tensors.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "tensor/elementwise.hpp"
 #include "tensor/reduce.hpp"
+#include "tensor/tools/functions.hpp"
 #include "tests/support/tensors.hpp"
 
 namespace segue::tensor_softmax_test {

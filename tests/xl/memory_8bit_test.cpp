@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/functions.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tests/support/tiny_models.hpp"
 #include "xl/tools/evaluation.hpp"
 #include "xl/training.hpp"

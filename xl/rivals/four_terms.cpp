@@ -3,6 +3,7 @@
 #include "autograd/arithmetic.hpp"
 #include "autograd/matmul.hpp"
 #include "autograd/shaping.hpp"
+#include "autograd/tools/functions.hpp"
 #include "nn/linear.hpp"
 #include "xl/relative_shift.hpp"
 #include "xl/rivals/distances.hpp"
