@@ -3,12 +3,12 @@
 // One model with the same weights predicts the same tokens in both ways. A vanilla Transformer has no memory, so each
 // token costs a pass over the whole window before it. With memory the same context has been read already. The lesson
 // takes the time of both, counts the multiplications that explain it, and compares the losses, lest one of them win by
-// doing less.
+// doing less. Last it measures what is saved by keeping the keys and values of the memory.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <vector>
 
@@ -18,7 +18,7 @@
 #include "examples/support/output.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/training.hpp"
-#include "xl/rivals/model.hpp"
+#include "xl/model.hpp"
 #include "xl/tools/evaluation.hpp"
 #include "xl/tools/prediction_costs.hpp"
 
@@ -36,7 +36,7 @@ struct Settings {
                          .threads = 1,
                          .learning_rate = 0.004};
   std::vector<Index> attention_lengths = {800, 1800, 2800, 3800}, segment_lengths = {16, 32, 64, 128, 256, 512};
-  Index segment_length = 128, segments = 9, tokens = 6;
+  Index segment_length = 128, segments = 24, tokens = 6;
   std::string out = "out";
 };
 
@@ -55,10 +55,14 @@ struct Measured {
   double median() const { return (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2; }
 };
 
-// The ways to predict with one attention length, and the mean losses of the same few tokens.
 struct Comparison {
-  Measured window, absolute, memory;
-  double window_nats = 0, memory_nats = 0;
+  Measured window, memory;
+  double absolute_multiplications;          // of a window without distances
+  double window_nats = 0, memory_nats = 0;  // mean losses of the same few tokens
+};
+
+struct Reading {
+  Measured kept, anew;  // with what is known of the memory, and with all of it projected for every segment
 };
 
 double ratio(const Measured& window, const Measured& memory) { return window.median() / memory.median(); }
@@ -68,14 +72,14 @@ double counted(const Measured& window, const Measured& memory) {
 
 // ---- Measuring ----------------------------------------------------------------------------------------------------
 
-// Notes how long each pass of an evaluation takes, and tells it to go on until Ctrl-C.
+// Notes how long each pass of an evaluation takes, and tells it to go on until Ctrl-C. This is time of the processor,
+// in all threads: on a busy machine a long pass would wait for others and a short one would not.
 struct Laps {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point last = Clock::now();
+  std::clock_t last = std::clock();
   std::vector<double> seconds;
   bool next() {
-    const Clock::time_point now = Clock::now();
-    seconds.push_back(std::chrono::duration<double>(now - last).count());
+    const std::clock_t now = std::clock();
+    seconds.push_back(static_cast<double>(now - last) / CLOCKS_PER_SEC);
     last = now;
     return !interrupted();
   }
@@ -112,24 +116,39 @@ struct Bench {
   Progress progress;
   Index work_done = 0;
 
-  // `count` tokens, each from the W before it in a pass of its own.
-  Measured slide(const LanguageModel& subject, Index W, Index count, Evaluation& whole) {
+  // Tokens from the W before each, in a pass of their own.
+  Measured slide(Index W, Evaluation& whole) {
     Laps laps;
-    whole = evaluate_sliding(subject, part_of(text, start - W, start + count + 1), W, 1, [&](Index, Index) {
+    whole = evaluate_sliding(model, part_of(text, start - W, start + s.tokens + 1), W, 1, [&](Index, Index) {
       progress.update(work_done += W * W, fmt::format("windows of {}", W));
       return laps.next();
     });
     // Not counted is the first pass, which predicts all W tokens behind the first.
-    return {"window", W, W, window_multiplications(subject.config, W), laps.behind(1, 1)};
+    return {"window", W, W, window_multiplications(model.config, W), laps.behind(1, 1)};
   }
 
-  // Segments of T with a full memory of W.
+  // Segments of T that fill a memory of W, and those to be timed.
+  std::vector<Index> segments(Index W, Index T) const {
+    return part_of(text, start - to_fill(W, T), start + s.segments * T + 1);
+  }
+
   Measured remember(Index W, Index T) const {
     Laps laps;
-    const Index filling = to_fill(W, T);
-    evaluate(model, part_of(text, start - filling, start + s.segments * T + 1), T, W, 1,
-             [&](Index, Index) { return laps.next(); });
-    return {"memory", W, T, memory_multiplications(model.config, T, W), laps.behind(filling / T, T)};
+    evaluate(model, segments(W, T), T, W, 1, [&](Index, Index) { return laps.next(); });
+    return {"memory", W, T, memory_multiplications(model.config, T, W), laps.behind(to_fill(W, T) / T, T)};
+  }
+
+  // The same by the model as it is, which projects all states in the memory for every segment.
+  Measured remember_anew(Index W, Index T) const {
+    const NoGradientGuard no_gradient;
+    Streams streams(segments(W, T), 1, T, Tail::keep);
+    Memory memory = empty_memory(model.config, 1, W);
+    Laps laps;
+    for (bool go_on = true; go_on && static_cast<Index>(laps.seconds.size()) < streams.segments();) {
+      memory = model(streams.next().inputs, memory, Mode::evaluate()).memory;
+      go_on = laps.next();
+    }
+    return {"anew", W, T, uncached_memory_multiplications(model.config, T, W), laps.behind(to_fill(W, T) / T, T)};
   }
 
   // The mean loss of the first tokens behind `start`, with a memory of M.
@@ -140,17 +159,11 @@ struct Bench {
   }
 };
 
-constexpr Index tokens_of_absolute = 3;  // nothing but their time is asked for
-
-Comparison compare(Bench& bench, const LanguageModel& absolute, Index W) {
+Comparison compare(Bench& bench, Index W) {
   const Settings& s = bench.s;
   Evaluation whole;
-  Comparison c;
-  c.absolute = bench.slide(absolute, W, tokens_of_absolute, whole);
-  c.absolute.method = "window, absolute positions";
-  c.absolute.multiplications = absolute_window_multiplications(absolute.config, W);
-  c.window = bench.slide(bench.model, W, s.tokens, whole);
-  c.memory = bench.remember(W, s.segment_length);
+  Comparison c = {bench.slide(W, whole), bench.remember(W, s.segment_length),
+                  absolute_window_multiplications(bench.model.config, W)};
   if (interrupted()) return c;
   const Evaluation beginning = evaluate(bench.model, part_of(bench.text, bench.start - W, bench.start + 1), W, 0);
   c.window_nats = nats_behind(beginning, whole);
@@ -173,8 +186,8 @@ std::string with_spread(const Measured& m, double units) {
 
 void print_times(const Settings& s, const std::vector<Comparison>& all) {
   fmt::print(
-      "Time of a token: the median of {} windows, and of {} segments of T = {} with a full memory (shortest to\n"
-      "longest), on {} thread{}. Slower: how many times as long the window takes.\n\n"
+      "Processor time of a token: the median of {} windows, and of {} segments of T = {} with a full memory\n"
+      "(shortest to longest), on {} thread{}. Slower: how many times as long the window takes.\n\n"
       "  attention                   window, ms       memory, microseconds    slower   paper\n",
       s.tokens, s.segments, s.segment_length, s.model.threads, s.model.threads == 1 ? "" : "s");
   for (const Comparison& c : all) {
@@ -187,12 +200,12 @@ void print_counts(const std::vector<Comparison>& all) {
   fmt::print(
       "\nMillions of multiplications a token, and how much slower the window would be if all took equally long.\n"
       "Absolute: a vanilla model that adds positions to its states, as the paper's, has no scores of distances.\n\n"
-      "  attention    window   memory   counted   slower    absolute   counted   slower   paper\n");
+      "  attention    window   memory   counted   slower    absolute   counted   paper\n");
   for (const Comparison& c : all) {
-    fmt::print("  {:>9}{:>10.1f}{:>9.3f}{:>10.0f}{:>9.0f}{:>12.1f}{:>10.0f}{:>9.0f}{:>8}\n", c.memory.W,
+    fmt::print("  {:>9}{:>10.1f}{:>9.3f}{:>10.0f}{:>9.0f}{:>12.1f}{:>10.0f}{:>8}\n", c.memory.W,
                c.window.multiplications / 1e6, c.memory.multiplications / 1e6, counted(c.window, c.memory),
-               ratio(c.window, c.memory), c.absolute.multiplications / 1e6, counted(c.absolute, c.memory),
-               ratio(c.absolute, c.memory), paper_ratio(c.memory.W));
+               ratio(c.window, c.memory), c.absolute_multiplications / 1e6,
+               c.absolute_multiplications / c.memory.multiplications, paper_ratio(c.memory.W));
   }
 }
 
@@ -207,16 +220,17 @@ void print_losses(const Settings& s, const std::vector<Comparison>& all, double 
   }
 }
 
-// What T does to the ratio.
-void print_segments(const Config& config, const Measured& window, const std::vector<Measured>& sweep) {
+// What T does to the ratio, and what is saved.
+void print_segments(const Measured& window, const std::vector<Reading>& sweep) {
   fmt::print(
-      "\nOther segments with a memory of {}. Once: counted, if keys and values of what is in memory were made only\n"
-      "when it gets there, instead of for every segment.\n\n"
-      "  segment T       memory, microseconds    slower   counted    once\n",
+      "\nOther segments with a memory of {}. Anew: by a model that keeps no keys and values, and projects its whole\n"
+      "memory for every segment.\n\n"
+      "  segment T       memory, microseconds    slower   counted         anew    slower   counted\n",
       window.W);
-  for (const Measured& m : sweep) {
-    fmt::print("  {:>9}{:>27}{:>10.0f}{:>10.0f}{:>8.0f}\n", m.T, with_spread(m, 1e6), ratio(window, m),
-               counted(window, m), window.multiplications / kept_keys_multiplications(config, m.T, m.W));
+  for (const auto& [kept, anew] : sweep) {
+    fmt::print("  {:>9}{:>27}{:>10.0f}{:>10.0f}{:>13.1f}{:>10.0f}{:>10.0f}\n", kept.T, with_spread(kept, 1e6),
+               ratio(window, kept), counted(window, kept), 1e6 * anew.median(), ratio(window, anew),
+               counted(window, anew));
   }
 }
 
@@ -241,40 +255,34 @@ Chart chart_of_ratios(const std::vector<Comparison>& all) {
   chart.description = "Time of a window over time of memory against attention length, beside counts and the paper's.";
   chart.x = {"attention length", "tokens"};
   chart.y = {"times as slow as memory"};
-  chart.series = {{"window", {}, {}, Kind::theory},
-                  {"absolute positions", {}, {}, Kind::theory},
-                  {"window", {}, {}},
-                  {"absolute positions", {}, {}},
-                  {"the paper's", {}, {}}};
+  chart.series = {{"window", {}, {}, Kind::theory}, {"window", {}, {}}, {"the paper's", {}, {}}};
   for (const Comparison& c : all) {
+    for (Series& series : chart.series) series.x.push_back(static_cast<double>(c.memory.W));
     const auto paper = paper_ratios.find(c.memory.W);
-    const double ys[] = {counted(c.window, c.memory), counted(c.absolute, c.memory), ratio(c.window, c.memory),
-                         ratio(c.absolute, c.memory), paper == paper_ratios.end() ? std::nan("") : paper->second};
-    for (std::size_t k = 0; k < chart.series.size(); ++k) {
-      chart.series[k].x.push_back(static_cast<double>(c.memory.W));
-      chart.series[k].y.push_back(ys[k]);
-    }
+    chart.series[0].y.push_back(counted(c.window, c.memory));
+    chart.series[1].y.push_back(ratio(c.window, c.memory));
+    chart.series[2].y.push_back(paper == paper_ratios.end() ? std::nan("") : paper->second);
   }
   return chart;
 }
 
-void write_tables(const Settings& s, const std::vector<Comparison>& all, const std::vector<Measured>& sweep) {
+void write_tables(const Settings& s, const std::vector<Comparison>& all, const std::vector<Reading>& sweep) {
   Table times({"attention_length", "vanilla_seconds_per_token", "memory_seconds_per_token", "ratio", "paper_ratio"});
   Table details({"attention_length", "method", "segment_length", "passes", "seconds_per_token", "shortest", "longest",
                  "multiplications_per_token", "nats"});
-  const auto add_detail = [&](const Measured& m, const Cell& nats) {
+  const auto add = [&](const Measured& m, const Cell& nats) {
     details.add_row({m.W, m.method, m.T, static_cast<Index>(m.seconds.size()), m.median(), m.seconds.front(),
                      m.seconds.back(), m.multiplications, nats});
   };
   for (const Comparison& c : all) {
     times.add_row(
         {c.memory.W, c.window.median(), c.memory.median(), ratio(c.window, c.memory), paper_ratio(c.memory.W)});
-    add_detail(c.window, c.window_nats);
-    add_detail(c.absolute, "");
-    add_detail(c.memory, c.memory_nats);
+    add(c.window, c.window_nats);
+    add(c.memory, c.memory_nats);
   }
-  for (const Measured& m : sweep) {
-    if (m.T != s.segment_length) add_detail(m, "");
+  for (const auto& [kept, anew] : sweep) {
+    if (kept.T != s.segment_length) add(kept, "");
+    add(anew, "");
   }
   write_csv(s.out + "/evaluation_speed.csv", times);
   write_csv(s.out + "/evaluation_speed_details.csv", details);
@@ -297,57 +305,49 @@ TransformerXL train_model(const Settings& s, const Text& text) {
   return model;
 }
 
-// The token behind which is measured: what comes before it fills every memory that is asked for.
+// The token behind which is measured: what comes before it fills every memory that is asked for with whole segments.
 Index find_start(const Settings& s, const Text& text) {
-  Index start = 0, behind = s.tokens;
-  std::vector<Index> segment_lengths = s.segment_lengths;
-  segment_lengths.push_back(s.segment_length);
-  for (const Index T : segment_lengths) {
-    start = std::max(start, to_fill(s.attention_lengths.back(), T));
-    behind = std::max(behind, s.segments * T);
-  }
+  const Index longest = std::max(s.segment_length, s.segment_lengths.empty() ? 0 : s.segment_lengths.back());
+  const Index start = s.attention_lengths.back() + longest, behind = std::max(s.tokens, s.segments * longest);
   const Index held_out = static_cast<Index>(text.held_out.size());
   if (start + behind < held_out) return start;
   throw ArgumentError(
       fmt::format("attention_lengths: expected {} and segments={} of up to {} behind it to fit into the {} bytes held "
                   "out of the book",
-                  s.attention_lengths.back(), s.segments,
-                  *std::max_element(segment_lengths.begin(), segment_lengths.end()), held_out));
+                  s.attention_lengths.back(), s.segments, longest, held_out));
 }
 
 struct Results {
   std::vector<Comparison> comparisons;
-  std::vector<Measured> sweep;  // of segment lengths, with the longest attention
+  std::vector<Reading> sweep;  // of segment lengths, with the longest attention
   double nats_without_memory;
 };
 
 Results measure(const Settings& s, const TransformerXL& model, const Text& text, Index start) {
-  Random random(static_cast<std::uint64_t>(s.model.seed));
-  const RivalTransformer absolute(make_config(s.model, V, 0), {.scheme = Scheme::sinusoids_restarting}, random);
   Index work = 0;
-  for (const Index W : s.attention_lengths) work += W * W * (s.tokens + 1 + tokens_of_absolute + 1);
+  for (const Index W : s.attention_lengths) work += W * W * (s.tokens + 1);
   Bench bench = {s, model, text.held_out, start, Progress("measuring", work)};
   Results results = {{}, {}, bench.memory_nats(0)};
   for (const Index W : s.attention_lengths) {
-    const Comparison comparison = compare(bench, absolute, W);
+    const Comparison comparison = compare(bench, W);
     if (interrupted()) return results;
     results.comparisons.push_back(comparison);
   }
   for (const Index T : s.segment_lengths) {
     const Measured& known = results.comparisons.back().memory;
-    const Measured measured = T == known.T ? known : bench.remember(known.W, T);
+    const Reading reading = {T == known.T ? known : bench.remember(known.W, T), bench.remember_anew(known.W, T)};
     if (interrupted()) break;
-    results.sweep.push_back(measured);
+    results.sweep.push_back(reading);
   }
   return results;
 }
 
-void report(const Settings& s, const Config& config, const Results& results) {
+void report(const Settings& s, const Results& results) {
   const std::vector<Comparison>& all = results.comparisons;
   print_times(s, all);
   print_counts(all);
   print_losses(s, all, results.nats_without_memory);
-  if (!results.sweep.empty()) print_segments(config, all.back().window, results.sweep);
+  if (!results.sweep.empty()) print_segments(all.back().window, results.sweep);
   const Chart seconds = chart_of_seconds(all), ratios = chart_of_ratios(all);
   for (const Chart& chart : {seconds, ratios}) {
     fmt::print("\n");
@@ -373,7 +373,7 @@ void tell(Settings s) {
   const Index start = find_start(s, text);
   const TransformerXL model = train_model(s, text);
   const Results results = measure(s, model, text, start);
-  if (!results.comparisons.empty()) report(s, model.config, results);  // unless interrupted before
+  if (!results.comparisons.empty()) report(s, results);  // unless interrupted before
 }
 
 }  // namespace

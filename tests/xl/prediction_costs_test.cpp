@@ -7,25 +7,29 @@
 namespace segue::xl_prediction_costs_test {
 
 TEST_CASE("A window costs a pass over all of it, and absolute positions save its distances") {
-  const Config config = tiny_config();  // D = 4, H = 2, Dh = 3, F = 5, V = 7, N = 2
-  const double W = 9, projections = 5 * W * 4 * 6, scores = 3 * 2 * W * W * 3, feed_forward = 2 * W * 4 * 5;
-  const double logits = W * 4 * 7;
+  const Config config = tiny_config();                           // D = 4, H = 2, Dh = 3, F = 5, V = 7, N = 2
+  const double W = 9, seen = 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9;  // keys, by all queries together
+  const double projections = 5 * W * 4 * 6, scores = 3 * seen * 6, feed_forward = 2 * W * 4 * 5, logits = W * 4 * 7;
   CHECK(window_multiplications(config, 9) == 2 * (projections + scores + feed_forward) + logits);
-  const double distances = W * 4 * 6, scores_of_distances = 2 * W * W * 3;
+  const double distances = W * 4 * 6, scores_of_distances = seen * 6;
   CHECK(window_multiplications(config, 9) - absolute_window_multiplications(config, 9) ==
         2 * (distances + scores_of_distances));
 }
 
-TEST_CASE("With memory, T tokens share a pass, and what is kept need not be made again") {
+TEST_CASE("With memory, T tokens share a pass, and only what is new in the memory is projected") {
   const Config config = tiny_config();
-  const double T = 4, M = 9, K = 13;
-  const double queries_and_outputs = 2 * T * 4 * 6, keys_and_values = 2 * K * 4 * 6, distances = K * 4 * 6;
-  const double scores = 3 * 2 * T * K * 3, feed_forward = 2 * T * 4 * 5, logits = T * 4 * 7;
-  const double pass = 2 * (queries_and_outputs + keys_and_values + distances + scores + feed_forward) + logits;
-  CHECK(memory_multiplications(config, 4, 9) == pass / T);
-  CHECK(kept_keys_multiplications(config, 4, 9) == (pass - 2 * 2 * M * 4 * 6) / T);
-  CHECK(kept_keys_multiplications(config, 4, 0) == memory_multiplications(config, 4, 0));
-  CHECK(memory_multiplications(config, 4, 0) == window_multiplications(config, 4) / 4);
+  const double T = 4, M = 9, K = 13, seen = 10 + 11 + 12 + 13;
+  const double segment = 4 * T * 4 * 6, scores = 3 * seen * 6, feed_forward = 2 * T * 4 * 5, logits = T * 4 * 7;
+  const double pass = 2 * (segment + scores + feed_forward) + logits;
+  CHECK(memory_multiplications(config, 4, 9) == (pass + 2 * (2 * T * 4 * 6)) / T);
+  CHECK(uncached_memory_multiplications(config, 4, 9) == (pass + 2 * ((2 * M + K) * 4 * 6)) / T);
+  CHECK(uncached_memory_multiplications(config, 4, 0) == window_multiplications(config, 4) / 4);
+}
+
+TEST_CASE("A memory shorter than the segment has all its states projected anew, and only the distances saved") {
+  const double K = 7, distances = 2 * K * 4 * 6;
+  const Config config = tiny_config();
+  CHECK(uncached_memory_multiplications(config, 4, 3) - memory_multiplications(config, 4, 3) == distances / 4);
 }
 
 TEST_CASE("In the lesson's model a window is at least as many times as slow as the paper says, by counting") {
@@ -34,10 +38,10 @@ TEST_CASE("In the lesson's model a window is at least as many times as slow as t
   const auto ratio = [&](Index W) {
     return window_multiplications(config, W) / memory_multiplications(config, 128, W);
   };
-  CHECK(ratio(800) == doctest::Approx(541).epsilon(0.001));
-  CHECK(ratio(1800) == doctest::Approx(1210).epsilon(0.001));
-  CHECK(ratio(2800) == doctest::Approx(1877).epsilon(0.001));
-  CHECK(ratio(3800) == doctest::Approx(2544).epsilon(0.001));
+  CHECK(ratio(800) == doctest::Approx(474).epsilon(0.001));
+  CHECK(ratio(1800) == doctest::Approx(991).epsilon(0.001));
+  CHECK(ratio(2800) == doctest::Approx(1497).epsilon(0.001));
+  CHECK(ratio(3800) == doctest::Approx(2000).epsilon(0.001));
   CHECK(ratio(800) > 363);  // table 9
   CHECK(ratio(1800) > 773);
   CHECK(ratio(2800) > 1409);
@@ -57,10 +61,10 @@ TEST_CASE("What the config says of segments does not matter, and lengths without
     CHECK(holds(thrown_by<ValueError>([&] { window_multiplications(config, bad); }), "segment_length must be in"));
     CHECK_THROWS_AS(absolute_window_multiplications(config, bad), ValueError);
     CHECK_THROWS_AS(memory_multiplications(config, bad, 9), ValueError);
-    CHECK_THROWS_AS(kept_keys_multiplications(config, bad, 9), ValueError);
+    CHECK_THROWS_AS(uncached_memory_multiplications(config, bad, 9), ValueError);
   }
   CHECK_THROWS_AS(memory_multiplications(config, 4, -1), ValueError);
-  CHECK_THROWS_AS(kept_keys_multiplications(config, 4, Index(1) << 62), ValueError);
+  CHECK_THROWS_AS(uncached_memory_multiplications(config, 4, Index(1) << 62), ValueError);
 }
 
 }  // namespace segue::xl_prediction_costs_test
