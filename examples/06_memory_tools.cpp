@@ -190,7 +190,8 @@ double bytes_of_a_layer(const Settings& s, const Config& config) {
                                attention_mask(s.model.segment_length, step.memory, 0)};
   const Variable h = parameter(random.normal({s.model.batch, s.model.segment_length, config.width}, 0, 1));
   const std::size_t before = tensor_bytes();
-  const Variable z = layer(h, layer.project(step.memory.layers[0], positions.R), positions, Mode::train(random));
+  Projections known = layer.project(step.memory.layers[0], positions.R);
+  const Variable z = layer(h, known, positions, Mode::train(random));
   return static_cast<double>(tensor_bytes() - before);
 }
 

@@ -91,12 +91,9 @@ Tensor map(const Tensor& x, const F& f) {
 /// A new tensor of f(x[i], y[i]) under NumPy broadcasting. Throws ShapeError naming `op`.
 template <class F>
 Tensor map(const char* op, const Tensor& x, const Tensor& y, Where where, const F& f) {
-  Tensor z = Tensor::uninitialized(broadcast_shapes(op, x.shape(), y.shape(), where), where);
-  if (x.shape() == y.shape()) {
-    map_into(z, x, y, f);
-  } else {
-    map_into(z, x.broadcast_to(z.shape()), y.broadcast_to(z.shape()), f);
-  }
+  const Shape shape = broadcast_shapes(op, x.shape(), y.shape(), where);
+  Tensor z = Tensor::uninitialized(shape, where);
+  map_into(z, x.broadcast_to(shape), y.broadcast_to(shape), f);
   return z;
 }
 

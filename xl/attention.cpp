@@ -37,15 +37,14 @@ Projections RelativeAttention::project(const Variable& m, const Variable& R) con
   return {matmul(m, w_k_E), matmul(m, w_v), matmul(R, w_k_R)};
 }
 
-Variable RelativeAttention::operator()(const Variable& h, const Projections& before, const Positions& positions,
+Variable RelativeAttention::operator()(const Variable& h, Projections& known, const Positions& positions,
                                        const Mode& mode) const {
-  const Variable q = matmul(h, w_q);                                   // [B, T, H Dh]
-  const Variable k = concat({before.k, matmul(h, w_k_E)}, 1);          // [B, K, H Dh]
-  const Variable values = concat({before.values, matmul(h, w_v)}, 1);  // [B, K, H Dh]
-  if (mode.random() == nullptr || dropout == 0) {
-    return matmul(attend(q, k, values, before.r, positions), w_o);  // [B, T, D]
-  }
-  const Variable weights = mode.dropout(attention_weights(q, k, before.r, positions), dropout);
+  const Variable q = matmul(h, w_q);                         // [B, T, H Dh]
+  known.k = concat({known.k, matmul(h, w_k_E)}, 1);          // [B, K, H Dh]
+  known.values = concat({known.values, matmul(h, w_v)}, 1);  // [B, K, H Dh]
+  const auto& [k, values, r] = known;
+  if (mode.random() == nullptr || dropout == 0) return matmul(attend(q, k, values, r, positions), w_o);  // [B, T, D]
+  const Variable weights = mode.dropout(attention_weights(q, k, r, positions), dropout);
   return matmul(join_heads(matmul(weights, split_heads(values, heads))), w_o);
 }
 

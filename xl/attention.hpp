@@ -30,9 +30,9 @@ struct Positions {
   Tensor hidden;  // [B or 1, 1, T, K] 1 where query i must not see key j
 };
 
-/// What attention computes before it looks at the segment.
+/// What attention reads: keys and values of the memory, behind which it sets those of the segment.
 struct Projections {
-  Variable k, values;  // m W_k,E and m W_v of the memory: [B, M, H Dh]
+  Variable k, values;  // x W_k,E and x W_v: [B, M, H Dh], with the segment [B, K, H Dh]
   Variable r;          // R W_k,R: [K, H Dh]
 };
 
@@ -40,8 +40,8 @@ struct RelativeAttention {
   RelativeAttention(const Config& config, Random& random);
   /// m: the memory [B, M, D].
   Projections project(const Variable& m, const Variable& R) const;
-  /// h: the current segment [B, T, D], `before`: what comes of the memory in front of it -> [B, T, D].
-  Variable operator()(const Variable& h, const Projections& before, const Positions& positions, const Mode& mode) const;
+  /// h: the current segment [B, T, D], `known`: what comes of the memory, to which that of h is added -> [B, T, D].
+  Variable operator()(const Variable& h, Projections& known, const Positions& positions, const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   Index heads;

@@ -44,6 +44,21 @@ constexpr Index query_rows = 16;  // in a tile: with fewer, fewer hidden keys ar
 constexpr Index products_per_share = 1000000;  // fewer are not worth waking a thread for
 constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
+// x [rows, columns] as [columns, rows], a square at a time: so neither of the two is read or written in leaps only.
+Tensor transposed(const Tensor& x) {
+  constexpr Index square = 16;
+  const Index rows = x.dim(0), columns = x.dim(1);
+  Tensor z = Tensor::uninitialized({columns, rows});
+  const Real* const in = x.data();
+  Real* const out = z.data_in_place();
+  for (Index i0 = 0; i0 < rows; i0 += square) {
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = i0; i < std::min(rows, i0 + square); ++i) out[j * rows + i] = in[i * columns + j];
+    }
+  }
+  return z;
+}
+
 // A few queries of one head in one row of the batch, and what is computed of them.
 struct AttentionTile {
   explicit AttentionTile(const AttentionInputs& inputs)
@@ -230,11 +245,12 @@ struct Attend : Node {
 Variable attend(const Variable& q, const Variable& k, const Variable& values, const Variable& r,
                 const Positions& positions) {
   auto op = make_node<Attend>();
+  const Tensor distances = r.value().contiguous();
   op->in = {q.value().contiguous(),
             k.value().contiguous(),
             values.value().contiguous(),
-            r.value().contiguous(),
-            r.value().transpose(0, 1).contiguous(),
+            distances,
+            transposed(distances),
             positions.u.value().contiguous(),
             positions.v.value().contiguous(),
             positions.hidden.contiguous()};

@@ -11,8 +11,8 @@ struct Layer {
   Layer(const Config& config, Random& random);
   /// What attention computes of this layer's memory m [B, M, D].
   Projections project(const Variable& m, const Variable& R) const;
-  /// h: [B, T, D] after a memory that came to `before` -> [B, T, D].
-  Variable operator()(const Variable& h, const Projections& before, const Positions& positions, const Mode& mode) const;
+  /// h: [B, T, D] after a memory of which attention knows this, to which it adds -> [B, T, D].
+  Variable operator()(const Variable& h, Projections& known, const Positions& positions, const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   bool pre_norm;

@@ -56,7 +56,8 @@ Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, con
 
 Variable TransformerXL::run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
                                   const Mode& mode) const {
-  return layers[n](h, layers[n].project(m, positions.R), positions, mode);
+  Projections known = layers[n].project(m, positions.R);
+  return layers[n](h, known, positions, mode);
 }
 
 void TransformerXL::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

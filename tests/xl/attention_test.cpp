@@ -81,7 +81,8 @@ Tensor attention_by_terms(const RelativeAttention& attention, const Tensor& h, c
 }
 
 Variable read(const RelativeAttention& attention, const Variable& h, const Variable& m, const Positions& positions) {
-  return attention(h, attention.project(m, positions.R), positions, Mode::evaluate());
+  Projections known = attention.project(m, positions.R);
+  return attention(h, known, positions, Mode::evaluate());
 }
 
 struct Setting {

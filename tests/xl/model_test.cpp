@@ -27,14 +27,16 @@ Variable layer_by_equations(const Layer& layer, const Variable& h, const Variabl
     const FeedForward& f = layer.feed_forward;
     return matmul(relu(matmul(x, f.inner.w) + f.inner.b), f.outer.w) + f.outer.b;
   };
-  const Mode mode = Mode::evaluate();
+  const auto attention = [&](const Variable& x, const Variable& before) {
+    Projections known = layer.attention.project(before, positions.R);
+    return layer.attention(x, known, positions, Mode::evaluate());
+  };
   if (layer.pre_norm) {
     const Variable queries = norm(layer.attention_norm, h), before = norm(layer.attention_norm, m);
-    const Variable a = h + layer.attention(queries, layer.attention.project(before, positions.R), positions, mode);
+    const Variable a = h + attention(queries, before);
     return a + feed_forward(norm(layer.feed_forward_norm, a));
   }
-  const Variable a =
-      norm(layer.attention_norm, h + layer.attention(h, layer.attention.project(m, positions.R), positions, mode));
+  const Variable a = norm(layer.attention_norm, h + attention(h, m));
   return norm(layer.feed_forward_norm, a + feed_forward(a));
 }
 

@@ -64,7 +64,8 @@ double bytes_of_a_layer(const Config& config) {
   const Positions positions = {R, zeros, zeros, attention_mask(16, memory, 0)};
   const Variable h = parameter(random_tensor({4, 16, config.width}));
   const std::size_t before = tensor_bytes();
-  const Variable z = layer(h, layer.project(memory.layers[0], R), positions, Mode::train(random));
+  Projections known = layer.project(memory.layers[0], R);
+  const Variable z = layer(h, known, positions, Mode::train(random));
   return static_cast<double>(tensor_bytes() - before);
 }
 

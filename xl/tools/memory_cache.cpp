@@ -1,6 +1,5 @@
 #include "xl/tools/memory_cache.hpp"
 
-#include <algorithm>
 #include <typeinfo>
 
 #include "autograd/matmul.hpp"
@@ -20,10 +19,7 @@ Output CachingTransformerXL::operator()(const Tokens& tokens, const Memory& memo
                                         Where where) const {
   kept_.resize(layers.size());
   const Output output = TransformerXL::operator()(tokens, memory, mode, where);
-  for (std::size_t n = 0; n < layers.size(); ++n) {
-    kept_[n].state = stamp_of(output.memory.layers[n]);
-  }
-  new_states_ = std::min(tokens.shape[1], memory.limit);
+  for (std::size_t n = 0; n < layers.size(); ++n) kept_[n].memory = stamp_of(output.memory.layers[n]);
   return output;
 }
 
@@ -31,26 +27,19 @@ Variable CachingTransformerXL::run_layer(std::size_t n, const Variable& h, const
                                          const Positions& positions, const Mode& mode) const {
   if (mode.random() != nullptr) return TransformerXL::run_layer(n, h, m, positions, mode);
   const NoGradientGuard no_gradient;
-  const Layer& layer = layers[n];
-  const RelativeAttention& attention = layer.attention;
-  Kept& kept = kept_[n];
+  const RelativeAttention& attention = layers[n].attention;
   const Stamp weights = stamp_of(attention.w_k_E);
-  const bool same_weights = kept.weights == weights;
-  const bool known = same_weights && m.dim(1) > 0 && stamp_of(m) == kept.state;
-  const Index known_states = known ? m.dim(1) - new_states_ : 0;
-
-  Variable latest = latest_positions(m, m.dim(1) - known_states);
-  if (layer.pre_norm) latest = layer.attention_norm(latest);
-  Projections now = {matmul(latest, attention.w_k_E), matmul(latest, attention.w_v), kept.projections.r};
-  if (known) {
-    now.k = concat({latest_positions(kept.projections.k, known_states), now.k}, 1);
-    now.values = concat({latest_positions(kept.projections.values, known_states), now.values}, 1);
+  const Variable& R = positions.R;
+  Kept& kept = kept_[n];
+  Projections& known = kept.known;
+  if (m.dim(1) > 0 && stamp_of(m) == kept.memory && weights == kept.weights) {
+    const Variable r = R.dim(0) == known.r.dim(0) ? known.r : matmul(R, attention.w_k_R);
+    known = {latest_positions(known.k, m.dim(1)), latest_positions(known.values, m.dim(1)), r};
+  } else {
+    known = layers[n].project(m, R);
   }
-  const bool same_distances = same_weights && now.r.value().rank() == 2 && now.r.dim(0) == positions.R.dim(0);
-  if (!same_distances) now.r = matmul(positions.R, attention.w_k_R);
   kept.weights = weights;
-  kept.projections = now;
-  return layer(h, now, positions, mode);
+  return layers[n](h, known, positions, mode);
 }
 
 std::shared_ptr<const LanguageModel> reading_model(const LanguageModel& model) {

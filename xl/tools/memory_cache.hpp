@@ -20,7 +20,7 @@ struct Stamp {
 };
 Stamp stamp_of(const Variable& x);
 
-/// A TransformerXL that projects each state once after its segment, and the distances once for each K, with the bits of
+/// A TransformerXL that projects each state once, with its segment, and the distances once for each K, with the bits of
 /// the model itself. For reading only: nothing is recorded for a backward. It shares the parameters, and begins anew
 /// when they have changed. Segments must not be read by several threads at a time.
 struct CachingTransformerXL : TransformerXL {
@@ -34,12 +34,11 @@ struct CachingTransformerXL : TransformerXL {
 
  private:
   struct Kept {
-    Stamp state;              // of the memory that came out last
-    Stamp weights;            // with which the memory that went in was projected
-    Projections projections;  // of the latter
+    Stamp memory;       // that came out last
+    Stamp weights;      // with which was projected
+    Projections known;  // of memory and segment: its latest positions are those of the memory that came out
   };
   mutable std::vector<Kept> kept_;
-  mutable Index new_states_ = 0;  // of the memory that came out last: not projected yet
 };
 
 /// The model to read a text with: a caching one that shares the parameters for a TransformerXL, else `model` itself,

@@ -7,7 +7,7 @@ namespace segue {
 Variable RecomputingTransformerXL::run_layer(std::size_t n, const Variable& h, const Variable& m,
                                              const Positions& positions, const Mode& mode) const {
   const auto layer = [this, n, positions, mode](const std::vector<Variable>& x) {
-    return layers[n](x[0], layers[n].project(x[1], positions.R), positions, mode);
+    return TransformerXL::run_layer(n, x[0], x[1], positions, mode);
   };
   return recompute(layer, {h, m}, mode.random());
 }
