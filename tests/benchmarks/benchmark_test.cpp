@@ -7,7 +7,7 @@
 #include "examples/support/arguments.hpp"
 #include "tests/benchmarks/case.hpp"
 #include "tests/benchmarks/measure.hpp"
-#include "tests/benchmarks/peak.hpp"
+#include "tensor/tools/peak.hpp"
 #include "tests/benchmarks/record.hpp"
 #include "tests/benchmarks/statistics.hpp"
 #include "tests/benchmarks/work.hpp"
