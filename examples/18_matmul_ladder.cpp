@@ -1,0 +1,228 @@
+// The matrix product, where a model spends most of its time: from three loops to the library's own, an idea a rung.
+//
+// Every rung is a function that gives the same numbers. The lesson times each, beside the most that one thread of this
+// machine can multiply and add at all.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "examples/support/chart.hpp"
+#include "examples/support/interrupt.hpp"
+#include "examples/support/lesson.hpp"
+#include "examples/support/output.hpp"
+#include "examples/support/progress.hpp"
+#include "tensor/parallel.hpp"
+#include "tensor/random.hpp"
+#include "tensor/tools/matmul_ladder.hpp"
+#include "tensor/tools/peak.hpp"
+
+using namespace segue;
+
+namespace {
+
+struct Settings {
+  std::vector<Index> sizes = {64, 128, 256, 512, 1024};
+  double seconds = 0.1;
+  Index threads = thread_count();
+  std::string out = "out";
+};
+
+constexpr double too_long = 1;  // seconds that one product may take
+constexpr int rounds = 3;       // over all sizes, so that what else the machine does meets each at another time
+
+// ---- Timing -------------------------------------------------------------------------------------------------------
+
+struct Line {
+  Rung rung;
+  int threads;
+  std::vector<double> gflops;  // one for each size; NaN where it was left out
+};
+
+// The best of several products: what disturbs one only makes it slower.
+double gflops_of(const Line& line, const Tensor& x, const Tensor& y, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  set_thread_count(line.threads);
+  double best = std::numeric_limits<double>::infinity(), total = 0;
+  do {
+    const Clock::time_point start = Clock::now();
+    line.rung(x, y);
+    const double time = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::min(best, time), total += time;
+  } while (total < seconds);
+  const double n = static_cast<double>(x.dim(0));
+  return 2e-9 * n * n * n / best;
+}
+
+// Whether a product of the k-th size would take too long, by how fast the size before was.
+bool takes_too_long(const Settings& s, const Line& line, std::size_t k) {
+  if (k == 0) return false;
+  const double n = static_cast<double>(s.sizes[k]), seconds = 2e-9 * n * n * n / line.gflops[k - 1];
+  return !(seconds < too_long);  // NaN, too: that size was left out already
+}
+
+struct Results {
+  double peak = 0;  // GFLOP/s of one thread
+  std::vector<Line> plain, transposed;
+};
+
+void time_all(const Settings& s, std::vector<Line>& lines, std::size_t k, const Tensor& x, const Tensor& y) {
+  for (Line& line : lines) {
+    if (takes_too_long(s, line, k) || interrupted()) continue;
+    line.gflops[k] = std::fmax(line.gflops[k], gflops_of(line, x, y, s.seconds / rounds));  // any number beats NaN
+  }
+}
+
+Results begin(const Settings& s) {
+  const std::vector<double> none(s.sizes.size(), std::nan(""));
+  Results results;
+  for (const Rung& rung : matmul_ladder()) results.plain.push_back({rung, 1, none});
+  results.transposed.assign(results.plain.end() - 5, results.plain.end());  // from tiles on
+  if (s.threads > 1) {
+    Rung shared = results.plain.back().rung;
+    shared.name = fmt::format("{} threads", s.threads), shared.idea = "its rows are shared out";
+    results.plain.push_back({shared, static_cast<int>(s.threads), none});
+  }
+  return results;
+}
+
+Results measure(const Settings& s) {
+  Results results = begin(s);
+  Progress progress("timing", rounds * static_cast<Index>(s.sizes.size()));
+  Index done = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t k = 0; k < s.sizes.size() && !interrupted(); ++k) {
+      const Index n = s.sizes[k];
+      Random random(1);
+      const Tensor x = random.uniform({n, n}, -1, 1), y = random.uniform({n, n}, -1, 1);
+      results.peak = std::max(results.peak, 2e-9 * peak_multiply_adds());
+      time_all(s, results.plain, k, x, y);
+      time_all(s, results.transposed, k, x.transpose(0, 1), y);
+      progress.update(++done, fmt::format("size {}", n));
+    }
+  }
+  return results;
+}
+
+// ---- Telling ------------------------------------------------------------------------------------------------------
+
+double percent_of_peak(const Line& line, std::size_t k, double peak) {
+  return 100 * line.gflops[k] / (peak * line.threads);
+}
+
+std::string cell(const std::string& text, double value) { return std::isnan(value) ? "-" : text; }
+
+void print_header(const Settings& s, const std::string& name, int width) {
+  fmt::print("\n  {:<14}", name);
+  for (const Index n : s.sizes) fmt::print("{:>{}}", n, width);
+}
+
+void print_speeds(const Settings& s, const std::vector<Line>& lines, double peak) {
+  print_header(s, "size", 15);
+  fmt::print("\n");
+  for (const Line& line : lines) {
+    fmt::print("  {:<14}", line.rung.name);
+    for (std::size_t k = 0; k < line.gflops.size(); ++k) {
+      const double speed = line.gflops[k];
+      fmt::print("{:>15}", cell(fmt::format("{:.1f} ({:>4.1f} %)", speed, percent_of_peak(line, k, peak)), speed));
+    }
+    fmt::print("\n");
+  }
+}
+
+void print_gains(const Settings& s, const std::vector<Line>& lines) {
+  fmt::print("\nHow many times as fast as the rung before:\n");
+  print_header(s, "size", 8);
+  fmt::print("   idea\n");
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    fmt::print("  {:<14}", lines[i].rung.name);
+    for (std::size_t k = 0; k < s.sizes.size(); ++k) {
+      const double gain = i == 0 ? std::nan("") : lines[i].gflops[k] / lines[i - 1].gflops[k];
+      fmt::print("{:>8}", cell(fmt::format("{:.2f}", gain), gain));
+    }
+    fmt::print("   {}\n", lines[i].rung.idea);
+  }
+}
+
+// The largest size that even the first rung was timed at, and what the whole ladder gained there.
+void print_summary(const Settings& s, const Results& results) {
+  const Line &first = results.plain.front(), &library = results.plain[results.transposed.size() + 3];
+  for (std::size_t k = s.sizes.size(); k-- > 0;) {
+    if (std::isnan(first.gflops[k]) || std::isnan(library.gflops[k])) continue;
+    fmt::print(
+        "\nAt size {} matmul is {:.0f} times as fast as three loops, on one thread, with {:.0f} % of the peak.\n",
+        s.sizes[k], library.gflops[k] / first.gflops[k], percent_of_peak(library, k, results.peak));
+    return;
+  }
+}
+
+Chart chart_of(const Settings& s, const Results& results) {
+  Chart chart;
+  chart.title = "The same matrix product, rung by rung";
+  chart.description =
+      "Each rung's part of what one thread can multiply and add at most, over the size of the matrices.";
+  chart.x = {"size of the matrices", "", true};
+  chart.y = {fmt::format("part of the peak, {:.0f} GFLOP/s", results.peak), "%", true};
+  for (const Line& line : results.plain) {
+    if (line.threads > 1 || line.rung.name == "packed x") continue;  // the latter lies on "blocks"
+    chart.series.push_back({line.rung.name, {}, {}});
+    for (std::size_t k = 0; k < s.sizes.size(); ++k) {
+      chart.series.back().x.push_back(static_cast<double>(s.sizes[k]));
+      chart.series.back().y.push_back(percent_of_peak(line, k, results.peak));
+    }
+  }
+  return chart;
+}
+
+void write_table(const std::string& path, const Settings& s, const std::vector<Line>& lines, double peak) {
+  Table table({"rung", "size", "gflops", "percent_of_peak"});
+  for (const Line& line : lines) {
+    for (std::size_t k = 0; k < s.sizes.size(); ++k) {
+      if (std::isnan(line.gflops[k])) continue;
+      table.add_row({line.rung.name, s.sizes[k], line.gflops[k], percent_of_peak(line, k, peak)});
+    }
+  }
+  write_csv(path, table);
+}
+
+void report(const Settings& s, const Results& results) {
+  fmt::print("GFLOP/s of z = x y, all three of them square. In brackets: of the {:.1f} a thread can do at most.\n",
+             results.peak);
+  print_speeds(s, results.plain, results.peak);
+  print_gains(s, results.plain);
+  print_summary(s, results);
+  fmt::print("\nGFLOP/s where x is a transposed view, as in the gradient of a weight:\n");
+  print_speeds(s, results.transposed, results.peak);
+  fmt::print("\n");
+  const Chart chart = chart_of(s, results);
+  print(chart);
+  write_svg(s.out + "/matmul_ladder.svg", chart);
+  write_table(s.out + "/matmul_ladder.csv", s, results.plain, results.peak);
+  write_table(s.out + "/matmul_ladder_transposed.csv", s, results.transposed, results.peak);
+  fmt::print(
+      "\nThe picture is in {0}/matmul_ladder.svg, the numbers are in {0}/matmul_ladder.csv and, for a\n"
+      "transposed x, in {0}/matmul_ladder_transposed.csv.\n",
+      s.out);
+}
+
+void tell(Settings s) {
+  std::sort(s.sizes.begin(), s.sizes.end());
+  make_folder(s.out);
+  report(s, measure(s));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings s;
+  Arguments arguments("matmul_ladder", "Times the matrix product from three loops to the library's, an idea a rung.");
+  arguments.add("sizes", s.sizes, "rows and columns of the square matrices", 1, 4096);
+  arguments.add("seconds", s.seconds, "how long to repeat each product, for the best time of all", 0, 60);
+  arguments.add("threads", s.threads, "threads of the last line", 1, 256);
+  arguments.add("out", s.out, "folder for the picture and the numbers");
+  return run_lesson(arguments, argc, argv, [&] { tell(s); });
+}
