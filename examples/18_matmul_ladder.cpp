@@ -27,22 +27,26 @@ using namespace segue;
 namespace {
 
 struct Settings {
-  std::vector<Index> sizes = {64, 128, 256, 512, 1024};
-  double seconds = 0.1;
+  std::vector<Index> sizes = {64, 128, 256, 512, 1024, 2048};
+  double seconds = 0.05;
   Index threads = thread_count();
   std::string out = "out";
 };
 
-constexpr double too_long = 1;  // seconds that one product may take
-constexpr int rounds = 3;       // over all sizes, so that what else the machine does meets each at another time
+constexpr double too_long = 0.3;  // seconds that one product may take
+constexpr int rounds = 3;         // over all sizes, so that what else the machine does meets each at another time
 
 // ---- Timing -------------------------------------------------------------------------------------------------------
 
 struct Line {
   Rung rung;
   int threads;
+  double at_first = 0;         // GFLOP/s of small matrices, by which one guesses how long larger ones will take
   std::vector<double> gflops;  // one for each size; NaN where it was left out
+  std::vector<double> spent;   // seconds, on each size
 };
+
+double operations(Index n) { return 2 * std::pow(static_cast<double>(n), 3); }
 
 double seconds_now(bool of_processor) {
   using Seconds = std::chrono::duration<double>;
@@ -50,9 +54,10 @@ double seconds_now(bool of_processor) {
   return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The best of several bursts, each long enough for the clock: what disturbs one only makes it slower. One thread is
-// timed by what it has of a processor, since other programs may take turns with it; several, by the clock on the wall.
-double gflops_of(const Line& line, const Tensor& x, const Tensor& y, double seconds) {
+// GFLOP/s of the best of several bursts, each long enough for the clock: what disturbs one only makes it slower. One
+// thread is timed by what it has of a processor, since other programs may take turns with it; several, by the clock on
+// the wall. Adds the seconds it took to `spent`.
+double time_bursts(const Line& line, const Tensor& x, const Tensor& y, double seconds, double& spent) {
   constexpr double shortest_burst = 1e-3;
   set_thread_count(line.threads);
   Index calls = 1;
@@ -67,15 +72,14 @@ double gflops_of(const Line& line, const Tensor& x, const Tensor& y, double seco
     else
       best = std::min(best, time / static_cast<double>(calls));
   } while (total < seconds || std::isinf(best));
-  const double n = static_cast<double>(x.dim(0));
-  return 2e-9 * n * n * n / best;
+  spent += total;
+  return 1e-9 * operations(x.dim(0)) / best;
 }
 
 // Whether a product of the k-th size would take too long, by how fast the size before was.
 bool takes_too_long(const Settings& s, const Line& line, std::size_t k) {
-  if (k == 0) return false;
-  const double n = static_cast<double>(s.sizes[k]), seconds = 2e-9 * n * n * n / line.gflops[k - 1];
-  return !(seconds < too_long);  // NaN, too: that size was left out already
+  const double gflops = k == 0 ? line.at_first : line.gflops[k - 1];
+  return !(1e-9 * operations(s.sizes[k]) / gflops < too_long);  // NaN, too: that size was left out already
 }
 
 struct Results {
@@ -85,20 +89,28 @@ struct Results {
 
 void time_all(const Settings& s, std::vector<Line>& lines, std::size_t k, const Tensor& x, const Tensor& y) {
   for (Line& line : lines) {
-    if (takes_too_long(s, line, k) || interrupted()) continue;
-    line.gflops[k] = std::fmax(line.gflops[k], gflops_of(line, x, y, s.seconds / rounds));  // any number beats NaN
+    if (line.spent[k] >= s.seconds || takes_too_long(s, line, k) || interrupted()) continue;
+    const double gflops = time_bursts(line, x, y, s.seconds / rounds, line.spent[k]);
+    line.gflops[k] = std::fmax(line.gflops[k], gflops);  // any number beats NaN
   }
 }
 
 Results begin(const Settings& s) {
-  const std::vector<double> none(s.sizes.size(), std::nan(""));
   Results results;
-  for (const Rung& rung : matmul_ladder()) results.plain.push_back({rung, 1, none});
+  const Tensor small = Tensor::full({64, 64}, 1);
+  double unused = 0;
+  for (const Rung& rung : matmul_ladder()) {
+    results.plain.push_back({rung, 1, 0, std::vector<double>(s.sizes.size(), std::nan("")), {}});
+    Line& line = results.plain.back();
+    line.spent.assign(s.sizes.size(), 0);
+    line.at_first = time_bursts(line, small, small, 0, unused);
+  }
   results.transposed.assign(results.plain.end() - 5, results.plain.end());  // from tiles on
   if (s.threads > 1) {
-    Rung shared = results.plain.back().rung;
-    shared.name = fmt::format("{} threads", s.threads), shared.idea = "its rows are shared out";
-    results.plain.push_back({shared, static_cast<int>(s.threads), none});
+    Line shared = results.plain.back();
+    shared.rung.name = fmt::format("{} threads", s.threads), shared.rung.idea = "its rows are shared out";
+    shared.threads = static_cast<int>(s.threads);
+    results.plain.push_back(shared);
   }
   return results;
 }
@@ -135,13 +147,13 @@ void print_header(const Settings& s, const std::string& name, int width) {
 }
 
 void print_speeds(const Settings& s, const std::vector<Line>& lines, double peak) {
-  print_header(s, "size", 15);
+  print_header(s, "size", 14);
   fmt::print("\n");
   for (const Line& line : lines) {
     fmt::print("  {:<14}", line.rung.name);
     for (std::size_t k = 0; k < line.gflops.size(); ++k) {
       const double speed = line.gflops[k];
-      fmt::print("{:>15}", cell(fmt::format("{:.1f} ({:>4.1f} %)", speed, percent_of_peak(line, k, peak)), speed));
+      fmt::print("{:>14}", cell(fmt::format("{:.1f} ({:>4.1f}%)", speed, percent_of_peak(line, k, peak)), speed));
     }
     fmt::print("\n");
   }
@@ -234,8 +246,8 @@ void tell(Settings s) {
 int main(int argc, char** argv) {
   Settings s;
   Arguments arguments("matmul_ladder", "Times the matrix product from three loops to the library's, an idea a rung.");
-  arguments.add("sizes", s.sizes, "rows and columns of the square matrices", 1, 4096);
-  arguments.add("seconds", s.seconds, "how long to repeat each product, for the best time of all", 0, 60);
+  arguments.add("sizes", s.sizes, "rows and columns of square matrices", 1, 4096);
+  arguments.add("seconds", s.seconds, "how long to repeat each product, to take the best time", 0, 60);
   arguments.add("threads", s.threads, "threads of the last line", 1, 256);
   arguments.add("out", s.out, "folder for the picture and the numbers");
   return run_lesson(arguments, argc, argv, [&] { tell(s); });

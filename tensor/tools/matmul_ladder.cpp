@@ -191,7 +191,7 @@ std::vector<Rung> matmul_ladder() {
           {"tiles", "what is loaded is used more often", product_of_tiles<tile_rows, tile_vectors>},
           {"panels", "y is copied as it is read", product_of_panels},
           {"blocks", "what is copied fits the cache", product_of_blocks<add_tiles<tile_rows, tile_vectors>>},
-          {"packed x", "so is x", product_of_blocks<add_tiles_of_packed_x>},
+          {"packed x", "x is copied, too", product_of_blocks<add_tiles_of_packed_x>},
           {"matmul", "the library", product_of_library}};
 }
 
