@@ -238,7 +238,8 @@ void report(const Settings& s, const Results& results) {
 void tell(Settings s) {
   std::sort(s.sizes.begin(), s.sizes.end());
   make_folder(s.out);
-  report(s, measure(s));
+  const Results results = measure(s);
+  if (results.peak > 0) report(s, results);  // unless interrupted before anything was timed
 }
 
 }  // namespace
@@ -246,8 +247,8 @@ void tell(Settings s) {
 int main(int argc, char** argv) {
   Settings s;
   Arguments arguments("matmul_ladder", "Times the matrix product from three loops to the library's, an idea a rung.");
-  arguments.add("sizes", s.sizes, "rows and columns of square matrices", 1, 4096);
-  arguments.add("seconds", s.seconds, "how long to repeat each product, to take the best time", 0, 60);
+  arguments.add("sizes", s.sizes, "rows and columns of square matrices", 1, 2048);
+  arguments.add("seconds", s.seconds, "how long to repeat each product, to take the best time", positive, 60);
   arguments.add("threads", s.threads, "threads of the last line", 1, 256);
   arguments.add("out", s.out, "folder for the picture and the numbers");
   return run_lesson(arguments, argc, argv, [&] { tell(s); });
