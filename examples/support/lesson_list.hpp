@@ -69,7 +69,7 @@ inline const std::vector<Lesson> lesson_list = {
     {"training_stability", "How fast may one learn, and does the place of the layer norm matter?",
      "docs/24_training_stability.md", 34, for_training},
     {"matmul_ladder", "How does a matrix product of three loops become a hundred times as fast?",
-     "docs/25_from_three_loops.md", 9, for_drawing, measures_time},
+     "docs/25_from_three_loops.md", 7, for_drawing, measures_time},
 };
 
 }  // namespace segue
