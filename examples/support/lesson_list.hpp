@@ -68,6 +68,8 @@ inline const std::vector<Lesson> lesson_list = {
      "docs/23_ablation.md", 60, for_training},
     {"training_stability", "How fast may one learn, and does the place of the layer norm matter?",
      "docs/24_training_stability.md", 34, for_training},
+    {"matmul_ladder", "How does a matrix product of three loops become a hundred times as fast?",
+     "docs/25_from_three_loops.md", 7, for_drawing, measures_time},
 };
 
 }  // namespace segue

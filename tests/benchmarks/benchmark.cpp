@@ -15,9 +15,9 @@
 #include "examples/support/lesson.hpp"
 #include "examples/support/output.hpp"
 #include "examples/support/progress.hpp"
+#include "tensor/tools/peak.hpp"
 #include "tests/benchmarks/case.hpp"
 #include "tests/benchmarks/measure.hpp"
-#include "tests/benchmarks/peak.hpp"
 #include "tests/benchmarks/record.hpp"
 #include "tests/benchmarks/statistics.hpp"
 

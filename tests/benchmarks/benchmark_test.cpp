@@ -5,9 +5,9 @@
 #include <set>
 
 #include "examples/support/arguments.hpp"
+#include "tensor/tools/peak.hpp"
 #include "tests/benchmarks/case.hpp"
 #include "tests/benchmarks/measure.hpp"
-#include "tests/benchmarks/peak.hpp"
 #include "tests/benchmarks/record.hpp"
 #include "tests/benchmarks/statistics.hpp"
 #include "tests/benchmarks/work.hpp"
