@@ -28,15 +28,15 @@ namespace {
 
 struct Settings {
   ModelSettings model = {.segment_length = 32,  // in training
-                         .layers = 3,
+                         .layers = 2,
                          .heads = 2,
-                         .width = 64,
-                         .steps = 900,
+                         .width = 128,
+                         .steps = 500,
                          .batch = 8,
                          .threads = 1,
                          .learning_rate = 0.004};
   std::vector<Index> attention_lengths = {800, 1800, 2800, 3800}, segment_lengths = {16, 32, 64, 128, 256, 512};
-  Index segment_length = 128, segments = 24, tokens = 6;
+  Index segment_length = 512, segments = 16, tokens = 6;
   std::string out = "out";
 };
 

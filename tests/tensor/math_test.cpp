@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tensor/tools/math.hpp"
+#include "tests/support/hash.hpp"
 
 namespace segue::tensor_math_test {
 
@@ -73,17 +74,6 @@ const auto true_expm1 = [](long double x) { return std::expm1(x); };
 const auto true_tanh = [](long double x) { return std::tanh(x); };
 const auto true_sigmoid = [](long double x) { return 1 / (1 + std::exp(-x)); };
 const auto true_log = [](long double x) { return std::log(x); };
-
-// FNV-1a over the bytes of results.
-struct Hash {
-  std::uint64_t value = 0xcbf29ce484222325;
-  void add(std::uint64_t bits, int bytes) {
-    for (int i = 0; i < bytes; ++i) value = (value ^ ((bits >> (8 * i)) & 255)) * 0x100000001b3;
-  }
-  // The sign and payload of a NaN are the machine's own.
-  void add(double x) { add(std::isnan(x) ? 0 : std::bit_cast<std::uint64_t>(x), 8); }
-  void add(float x) { add(std::isnan(x) ? 0 : std::bit_cast<std::uint32_t>(x), 4); }
-};
 
 template <class T, class F>
 std::uint64_t hash_of(const F& f) {
