@@ -188,12 +188,11 @@ void print_times(const Settings& s, const std::vector<Comparison>& all) {
   fmt::print(
       "Processor time of a token: the shortest (and the median) of {} windows, and of {} segments of T = {}\n"
       "with a full memory, on {} thread{}. Slower: how many times as long the window takes, by the shortest\n"
-      "times (and by the medians).\n\n"
-      "  attention        window, ms    memory, microseconds           slower   paper\n",
+      "times (and by the medians).\n\n  attention        window, ms    memory, microseconds           slower   paper\n",
       s.tokens, s.segments, s.segment_length, s.model.threads, s.model.threads == 1 ? "" : "s");
   for (const Comparison& c : all) {
-    const std::string slower =
-        fmt::format("{:.0f} ({:.0f})", ratio(c.window, c.memory), c.window.median() / c.memory.median());
+    const double medians = c.window.median() / c.memory.median();
+    const std::string slower = fmt::format("{:.0f} ({:.0f})", ratio(c.window, c.memory), medians);
     fmt::print("  {:>9}{:>18}{:>24}{:>17}{:>8}\n", c.memory.W, with_median(c.window, 1e3), with_median(c.memory, 1e6),
                slower, paper_ratio(c.memory.W));
   }
