@@ -1,7 +1,5 @@
 #include "xl/tools/prediction_costs.hpp"
 
-#include <algorithm>
-
 #include "xl/tools/model_size.hpp"
 
 namespace segue {
@@ -38,8 +36,8 @@ double absolute_window_multiplications(const Config& config, Index W, Where wher
 
 double memory_multiplications(const Config& config, Index T, Index M, Where where) {
   const double anew = uncached_memory_multiplications(config, T, M, where);
-  const double known = 2 * as_real(std::max(M - T, Index(0)));  // states whose keys and values are kept
-  const double distances = as_real(M) + as_real(T);             // none is new
+  const double known = 2 * as_real(M);               // keys and values of the memory
+  const double distances = as_real(M) + as_real(T);  // none is new
   return anew - (known + distances) / as_real(T) * as_real(config.width) * numbers_of_heads(config);
 }
 

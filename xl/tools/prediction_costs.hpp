@@ -16,7 +16,7 @@ double window_multiplications(const Config& config, Index W, Where where = Where
 double absolute_window_multiplications(const Config& config, Index W, Where where = Where::current());
 
 /// A T-th of what evaluate() does for a segment of T tokens after a full memory of M. Each state is projected to keys
-/// and values twice: in its segment, and once more when it gets into the memory. Distances are projected no more.
+/// and values once, in its segment, and is known when it gets into the memory. Distances are projected no more.
 double memory_multiplications(const Config& config, Index T, Index M, Where where = Where::current());
 
 /// The same when keys and values of the whole memory, and all distances, are projected anew for every segment.
