@@ -61,7 +61,7 @@ inline const std::vector<Lesson> lesson_list = {
     {"effective_context", "How far back does a model see in theory, and how much of that does it use?",
      "docs/20_effective_context.md", 40, for_training},
     {"evaluation_speed", "How many times as slow is a sliding window as a memory of the same length?",
-     "docs/21_evaluation_speed.md", 21, for_training, measures_time},
+     "docs/21_evaluation_speed.md", 43, for_training, measures_time},
     {"coherence", "Does a text that a model writes agree with itself, with memory and without?", "docs/22_coherence.md",
      19, for_training},
     {"ablation", "Which part of Transformer-XL does what, and which differences are more than luck?",
