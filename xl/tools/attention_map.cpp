@@ -1,48 +1,49 @@
 #include "xl/tools/attention_map.hpp"
 
-#include <cmath>
-#include <limits>
-
-#include "autograd/arithmetic.hpp"
 #include "autograd/matmul.hpp"
 #include "autograd/shaping.hpp"
-#include "autograd/softmax.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/reduce.hpp"
-#include "xl/relative_shift.hpp"
 
 namespace segue {
 
 namespace {
 
-// The model, which notes the weights of each layer before that runs. A copy shares the parameters.
-struct AttentionRecorder : TransformerXL {
-  AttentionRecorder(const TransformerXL& model, std::vector<Tensor>& out) : TransformerXL(model), maps(out) {}
+// The model, which shows what each layer's attention reads before that runs. A copy shares the parameters.
+struct AttentionObserver : TransformerXL {
+  AttentionObserver(const TransformerXL& model, const AttentionUse& to_call) : TransformerXL(model), use(to_call) {}
 
   Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
                      const Mode& mode) const override {
     const Layer& layer = layers[n];
     Variable context = concat({m, h}, 1);  // [B, K, D]
     if (layer.pre_norm) context = layer.attention_norm(context);
-    const Variable queries = narrow(context, 1, m.dim(1), h.dim(1));  // [B, T, D]
-    const RelativeAttention& attention = layer.attention;
-    const Variable weights = attention_weights(matmul(queries, attention.w_q), matmul(context, attention.w_k_E),
-                                               matmul(positions.R, attention.w_k_R), positions);
-    maps.push_back(weights.value());
+    use(layer.attention, narrow(context, 1, m.dim(1), h.dim(1)), context, positions);
     return TransformerXL::run_layer(n, h, m, positions, mode);
   }
 
-  std::vector<Tensor>& maps;
+  const AttentionUse& use;
 };
 
 }  // namespace
 
+void for_each_attention(const TransformerXL& model, const Tokens& tokens, const Memory& memory, const AttentionUse& use,
+                        Where where) {
+  const NoGradientGuard no_gradient;
+  AttentionObserver(model, use)(tokens, memory, Mode::evaluate(), where);
+}
+
 std::vector<Tensor> attention_maps(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
                                    Where where) {
-  const NoGradientGuard no_gradient;
   std::vector<Tensor> maps;
-  AttentionRecorder(model, maps)(tokens, memory, Mode::evaluate(), where);
+  const auto use = [&maps](const RelativeAttention& attention, const Variable& h, const Variable& context,
+                           const Positions& positions) {
+    const Variable weights = attention_weights(matmul(h, attention.w_q), matmul(context, attention.w_k_E),
+                                               matmul(positions.R, attention.w_k_R), positions);
+    maps.push_back(weights.value());
+  };
+  for_each_attention(model, tokens, memory, use, where);
   return maps;
 }
 

@@ -5,11 +5,22 @@
 // and the keys at one distance d lie on a diagonal, j = (M + i) - d.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "xl/model.hpp"
 
 namespace segue {
+
+/// What one layer's attention reads: its segment h [B, T, D] and context = [m ; h], [B, K, D], behind the norm in
+/// pre-norm.
+using AttentionUse = std::function<void(const RelativeAttention& attention, const Variable& h, const Variable& context,
+                                        const Positions& positions)>;
+
+/// Runs a segment in evaluation and calls use() for each layer. Throws what the model throws for tokens and memories
+/// that do not fit.
+void for_each_attention(const TransformerXL& model, const Tokens& tokens, const Memory& memory, const AttentionUse& use,
+                        Where where = Where::current());
 
 /// The map of each layer for a segment, tokens [B, T], after `memory`, as the model computes it in evaluation: N of
 /// them, [B, H, T, K]. For a TransformerXL, recomputing or not; the rivals score by other terms and are not taken.

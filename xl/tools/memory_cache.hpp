@@ -1,7 +1,7 @@
 // Reading with a long memory: what the layers compute of it is kept from one segment to the next.
 //
-// A layer reads its memory by keys and values, and keys do not change from segment to segment unless the weights do. In
-// training they do; a model that only reads would project M states anew for the sake of T.
+// A layer reads its memory by keys and values, and these do not change from segment to segment unless the weights do.
+// In training they do; a model that only reads would project M states anew for the sake of T.
 #pragma once
 
 #include <memory>

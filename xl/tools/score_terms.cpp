@@ -6,29 +6,9 @@
 #include "autograd/matmul.hpp"
 #include "autograd/shaping.hpp"
 #include "xl/relative_shift.hpp"
+#include "xl/tools/attention_map.hpp"
 
 namespace segue {
-
-namespace {
-
-// The model, which notes the terms of each layer before that runs. A copy shares the parameters.
-struct TermRecorder : TransformerXL {
-  TermRecorder(const TransformerXL& model, std::vector<ScoreTerms>& out) : TransformerXL(model), terms(out) {}
-
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
-                     const Mode& mode) const override {
-    const Layer& layer = layers[n];
-    Variable context = concat({m, h}, 1);  // [B, K, D]
-    if (layer.pre_norm) context = layer.attention_norm(context);
-    const Variable queries = narrow(context, 1, m.dim(1), h.dim(1));  // [B, T, D]
-    terms.push_back(score_terms(layer.attention, queries, context, positions));
-    return TransformerXL::run_layer(n, h, m, positions, mode);
-  }
-
-  std::vector<ScoreTerms>& terms;
-};
-
-}  // namespace
 
 ScoreTerms score_terms(const RelativeAttention& attention, const Variable& h, const Variable& context,
                        const Positions& positions) {
@@ -53,9 +33,12 @@ ScoreTerms score_terms(const RelativeAttention& attention, const Variable& h, co
 
 std::vector<ScoreTerms> score_terms(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
                                     Where where) {
-  const NoGradientGuard no_gradient;
   std::vector<ScoreTerms> terms;
-  TermRecorder(model, terms)(tokens, memory, Mode::evaluate(), where);
+  const auto use = [&terms](const RelativeAttention& attention, const Variable& h, const Variable& context,
+                            const Positions& positions) {
+    terms.push_back(score_terms(attention, h, context, positions));
+  };
+  for_each_attention(model, tokens, memory, use, where);
   return terms;
 }
 
