@@ -36,6 +36,9 @@ void tile(Index depth, const Matrix& x, const Real* y, Index y_row, Real* z, Ind
   if (continued) {
 #pragma GCC unroll 16
     for (int s = 0; s < rows * vectors; ++s) sums[s] = load(z + s / vectors * z_row + s % vectors * vector_width);
+  } else {  // the sums are to be stored at lines that may be far away: asked for now, they are near by then
+#pragma GCC unroll 16
+    for (int s = 0; s < rows * vectors; ++s) __builtin_prefetch(z + s / vectors * z_row + s % vectors * vector_width, 1);
   }
   const Real* xp = x.data;
   for (Index p = 0; p < depth; ++p, xp += x.column, y += y_row) {
@@ -76,23 +79,28 @@ void transpose_4x4(const Real* from, Index step, Real* to, Index to_step) {
 // reads along whatever lies side by side in memory.
 template <Index width>
 void pack(Index rows, Index columns, const Matrix& m, Real* packed) {
-  for (Index j = 0; j < columns; j += width, packed += rows * width) {
+  const Index whole = m.column == 1 ? columns / width * width : 0;  // in panels that are copied row by row
+  constexpr Index together = 8;  // rows of a panel, before those of the next: few enough to be read ahead
+  for (Index i = 0; whole > 0 && i < rows; i += together) {
+    const Index end = std::min(i + together, rows);
+    for (Index j = 0; j < whole; j += width) {
+      for (Index k = i; k < end; ++k) std::memcpy(packed + j * rows + k * width, m.data + k * m.row + j, width * sizeof(Real));
+    }
+  }
+  for (Index j = whole; j < columns; j += width) {
+    Real* const panel = packed + j * rows;
     const Real* const from = m.data + j * m.column;
     const Index wide = std::min(columns - j, width);
-    if (wide == width && m.column == 1) {
-      for (Index i = 0; i < rows; ++i) std::memcpy(packed + i * width, from + i * m.row, width * sizeof(Real));
-      continue;
-    }
-    if (wide < width) std::fill_n(packed, rows * width, Real{0});
+    if (wide < width) std::fill_n(panel, rows * width, Real{0});
     const bool squares = m.row == 1;  // of 4 by 4, as far as these go
     const Index down = squares ? rows / 4 * 4 : 0, across = squares ? wide / 4 * 4 : 0;
     for (Index c = 0; c < across; c += 4) {
       for (Index i = 0; i < down; i += 4) {
-        transpose_4x4(from + c * m.column + i, m.column, packed + i * width + c, width);
+        transpose_4x4(from + c * m.column + i, m.column, panel + i * width + c, width);
       }
     }
     for (Index c = 0; c < wide; ++c) {
-      for (Index i = c < across ? down : 0; i < rows; ++i) packed[i * width + c] = from[i * m.row + c * m.column];
+      for (Index i = c < across ? down : 0; i < rows; ++i) panel[i * width + c] = from[i * m.row + c * m.column];
     }
   }
 }
