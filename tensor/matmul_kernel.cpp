@@ -38,7 +38,8 @@ void tile(Index depth, const Matrix& x, const Real* y, Index y_row, Real* z, Ind
     for (int s = 0; s < rows * vectors; ++s) sums[s] = load(z + s / vectors * z_row + s % vectors * vector_width);
   } else {  // the sums are to be stored at lines that may be far away: asked for now, they are near by then
 #pragma GCC unroll 16
-    for (int s = 0; s < rows * vectors; ++s) __builtin_prefetch(z + s / vectors * z_row + s % vectors * vector_width, 1);
+    for (int s = 0; s < rows * vectors; ++s)
+      __builtin_prefetch(z + s / vectors * z_row + s % vectors * vector_width, 1);
   }
   const Real* xp = x.data;
   for (Index p = 0; p < depth; ++p, xp += x.column, y += y_row) {
@@ -79,12 +80,13 @@ void transpose_4x4(const Real* from, Index step, Real* to, Index to_step) {
 // reads along whatever lies side by side in memory.
 template <Index width>
 void pack(Index rows, Index columns, const Matrix& m, Real* packed) {
-  const Index whole = m.column == 1 ? columns / width * width : 0;  // in panels that are copied row by row
-  constexpr Index together = 8;  // rows of a panel, before those of the next: few enough to be read ahead
-  for (Index i = 0; whole > 0 && i < rows; i += together) {
-    const Index end = std::min(i + together, rows);
+  constexpr Index together = 8;  // rows that are copied side by side, so many as the processor reads ahead
+  const Index whole = m.column == 1 ? columns / width * width : 0;
+  for (Index first = 0; whole > 0 && first < rows; first += together) {
     for (Index j = 0; j < whole; j += width) {
-      for (Index k = i; k < end; ++k) std::memcpy(packed + j * rows + k * width, m.data + k * m.row + j, width * sizeof(Real));
+      for (Index i = first; i < std::min(first + together, rows); ++i) {
+        std::memcpy(packed + j * rows + i * width, m.data + i * m.row + j, width * sizeof(Real));
+      }
     }
   }
   for (Index j = whole; j < columns; j += width) {
@@ -92,15 +94,12 @@ void pack(Index rows, Index columns, const Matrix& m, Real* packed) {
     const Real* const from = m.data + j * m.column;
     const Index wide = std::min(columns - j, width);
     if (wide < width) std::fill_n(panel, rows * width, Real{0});
-    const bool squares = m.row == 1;  // of 4 by 4, as far as these go
-    const Index down = squares ? rows / 4 * 4 : 0, across = squares ? wide / 4 * 4 : 0;
-    for (Index c = 0; c < across; c += 4) {
-      for (Index i = 0; i < down; i += 4) {
-        transpose_4x4(from + c * m.column + i, m.column, panel + i * width + c, width);
+    if (m.row == 1) {
+      transpose(wide, rows, from, m.column, panel, width);
+    } else {
+      for (Index i = 0; i < rows; ++i) {
+        for (Index c = 0; c < wide; ++c) panel[i * width + c] = from[i * m.row + c * m.column];
       }
-    }
-    for (Index c = 0; c < wide; ++c) {
-      for (Index i = c < across ? down : 0; i < rows; ++i) panel[i * width + c] = from[i * m.row + c * m.column];
     }
   }
 }
@@ -123,7 +122,7 @@ void multiply_block(Index rows, Index depth, Index columns, const Matrix& x, con
   const Index direct = pack_y ? 0 : columns % vector_width == 0 ? columns : columns / panel_width * panel_width;
   Real* const packed_x = buffer + round_up(columns - direct, panel_width) * depth;
   pack<panel_width>(depth, columns - direct, {y.data + direct * y.column, y.row, y.column}, buffer);
-  const bool pack_x = x.column != 1 && columns > panel_width;  // else it is read as it lies
+  const bool pack_x = x.column != 1 && columns > 4 * panel_width;  // else it is read as it lies
   for (Index i = 0; i < rows; i += tile_rows) {
     const Index high = std::min<Index>(rows - i, tile_rows);
     Matrix xi{x.data + i * x.row, x.row, x.column};
@@ -146,6 +145,16 @@ void multiply_block(Index rows, Index depth, Index columns, const Matrix& x, con
 }
 
 }  // namespace
+
+void transpose(Index rows, Index columns, const Real* x, Index x_row, Real* z, Index z_row) {
+  const Index down = rows / 4 * 4, across = columns / 4 * 4;  // in squares, as far as these go
+  for (Index i = 0; i < down; i += 4) {
+    for (Index j = 0; j < across; j += 4) transpose_4x4(x + i * x_row + j, x_row, z + j * z_row + i, z_row);
+  }
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = i < down ? across : 0; j < columns; ++j) z[j * z_row + i] = x[i * x_row + j];
+  }
+}
 
 Index multiply_buffer_size(Index depth, Index columns) {
   return std::min(depth, depth_block) * (round_up(std::min(columns, max_columns), panel_width) + tile_rows);

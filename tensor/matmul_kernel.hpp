@@ -31,4 +31,7 @@ enum class Start { from_zero, from_z };
 void multiply(Index rows, Index depth, Index columns, const Matrix& x, const Matrix& y, Real* z, Index z_row,
               Real* buffer, Start start = Start::from_zero);
 
+/// z[j, i] = x[i, j] for x of `rows` rows, in which as in z the columns lie side by side.
+void transpose(Index rows, Index columns, const Real* x, Index x_row, Real* z, Index z_row);
+
 }  // namespace segue

@@ -44,32 +44,21 @@ constexpr Index query_rows = 16;  // in a tile: with fewer, fewer hidden keys ar
 constexpr Index products_per_share = 1000000;  // fewer are not worth waking a thread for
 constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
-// x [rows, columns] as [columns, rows], a square at a time: so neither of the two is read or written in leaps only.
-Tensor transposed(const Tensor& x) {
-  constexpr Index square = 16;
-  const Index rows = x.dim(0), columns = x.dim(1);
-  Tensor z = Tensor::uninitialized({columns, rows});
-  const Real* const in = x.data();
-  Real* const out = z.data_in_place();
-  for (Index i0 = 0; i0 < rows; i0 += square) {
-    for (Index j = 0; j < columns; ++j) {
-      for (Index i = i0; i < std::min(rows, i0 + square); ++i) out[j * rows + i] = in[i * columns + j];
-    }
-  }
-  return z;
-}
-
 // A few queries of one head in one row of the batch, and what is computed of them.
 struct AttentionTile {
   explicit AttentionTile(const AttentionInputs& inputs)
       : in(inputs), K(in.K()), Dh(in.Dh()), row(in.H() * Dh), scale(1 / std::sqrt(static_cast<Real>(Dh))) {
     const Index most_rows = std::min(query_rows, in.T());
-    block = allocate_storage(most_rows * (3 * K + 4 * Dh) + multiply_buffer_size(K + Dh, K + Dh));
+    block = allocate_storage(most_rows * (3 * K + 4 * Dh) + 2 * K * Dh + multiply_buffer_size(K + Dh, K + Dh));
     Real* next = block->data;
     for (Real** part : {&w, &d_A, &by_distance}) *part = std::exchange(next, next + most_rows * K);
     for (Real** part : {&qu, &qv, &d_qu, &d_qv}) *part = std::exchange(next, next + most_rows * Dh);
+    for (Real** part : {&k_T, &values_T}) *part = std::exchange(next, next + K * Dh);
     buffer = next;
   }
+
+  // The last queries of a head come first, and only these see all keys.
+  bool first_of_head() const { return keys == K; }
 
   // Moves on to the queries from `first` on.
   void place(Index b, Index h, Index first) {
@@ -95,7 +84,8 @@ struct AttentionTile {
         qv[i * Dh + d] = q[d] + v[d];
       }
     }
-    multiply(rows, Dh, keys, {qu, Dh, 1}, {in.k.data() + key, 1, row}, w, K, buffer);
+    if (first_of_head()) transpose(K, Dh, in.k.data() + key, row, k_T, K);
+    multiply(rows, Dh, keys, {qu, Dh, 1}, {k_T, K, 1}, w, K, buffer);
     multiply(rows, Dh, keys, {qv, Dh, 1}, {in.r_T.data() + column * K + (K - keys), K, 1}, by_distance, K, buffer);
     for (Index i = 0; i < rows; ++i) {
       const Index later = rows - 1 - i, seen = keys - later;
@@ -132,7 +122,8 @@ struct AttentionTile {
 
   // d_A, and unshift(d_A) in the place of the scores by distance.
   void differentiate(const Real* d_out) {
-    multiply(rows, Dh, keys, {d_out + query, row, 1}, {in.values.data() + key, 1, row}, d_A, K, buffer);  // d_w
+    if (first_of_head()) transpose(K, Dh, in.values.data() + key, row, values_T, K);
+    multiply(rows, Dh, keys, {d_out + query, row, 1}, {values_T, K, 1}, d_A, K, buffer);  // d_w
     for (Index i = 0; i < rows; ++i) {
       const Index later = rows - 1 - i, seen = keys - later;
       const Real* const wi = w + i * K;
@@ -145,9 +136,9 @@ struct AttentionTile {
     }
   }
 
-  // What the tile adds to the gradients of keys, values and distances. The first tile sees all of them.
+  // What the tile adds to the gradients of keys, values and distances.
   void add_to_keys(const Real* d_out, Real* d_values, Real* dk, Real* dr) {
-    const Start start = keys == K ? Start::from_zero : Start::from_z;
+    const Start start = first_of_head() ? Start::from_zero : Start::from_z;
     multiply(keys, rows, Dh, {w, 1, K}, {d_out + query, row, 1}, d_values + key, row, buffer, start);
     multiply(keys, rows, Dh, {d_A, 1, K}, {qu, Dh, 1}, dk + key, row, buffer, start);
     multiply(keys, rows, Dh, {by_distance, 1, K}, {qv, Dh, 1}, dr + key + (K - keys) * row, row, buffer, start);
@@ -173,6 +164,7 @@ struct AttentionTile {
   std::shared_ptr<Storage> block;
   Real *w, *d_A, *by_distance;   // [rows, keys], each row with room for K
   Real *qu, *qv, *d_qu, *d_qv;   // [rows, Dh]
+  Real *k_T, *values_T;          // of the head: [Dh, K]
   Real* buffer;                  // of multiply
   Index rows = 0;                // queries of the tile
   Index keys = 0;                // that its last query sees; their distances are the last rows of r, keys - 1 .. 0
@@ -182,7 +174,7 @@ struct AttentionTile {
   const Real* hidden = nullptr;  // of the first query
 };
 
-// Calls use(tile) for every tile once it is scored, on several threads. A head's last queries come first.
+// Calls use(tile) for every tile once it is scored, on several threads.
 template <class Use>
 void for_each_tile(const AttentionInputs& in, const Use& use) {
   const Index T = in.T(), H = in.H(), products = T * in.K() * in.Dh() * 3;
@@ -246,14 +238,11 @@ Variable attend(const Variable& q, const Variable& k, const Variable& values, co
                 const Positions& positions) {
   auto op = make_node<Attend>();
   const Tensor distances = r.value().contiguous();
-  op->in = {q.value().contiguous(),
-            k.value().contiguous(),
-            values.value().contiguous(),
-            distances,
-            transposed(distances),
-            positions.u.value().contiguous(),
-            positions.v.value().contiguous(),
-            positions.hidden.contiguous()};
+  Tensor r_T = Tensor::uninitialized({r.dim(1), r.dim(0)});
+  transpose(r.dim(0), r.dim(1), distances.data(), r.dim(1), r_T.data_in_place(), r.dim(0));
+  op->in = {
+      q.value().contiguous(),           k.value().contiguous(),           values.value().contiguous(),  distances, r_T,
+      positions.u.value().contiguous(), positions.v.value().contiguous(), positions.hidden.contiguous()};
   return record("attend", op, op->forward(), {q, k, values, r, positions.u, positions.v}, Where::current());
 }
 
