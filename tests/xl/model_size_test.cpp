@@ -58,6 +58,15 @@ TEST_CASE("Of hidden scores and of gradients that nobody asks for, no products a
   CHECK(backward_products(config, 1) == 5472);
 }
 
+TEST_CASE("In a layer of width D a step needs 36 D^2 products for a token, 4 D^2 for one remembered, 9 D for a pair") {
+  Config config = {.vocabulary = 7, .layers = 3, .heads = 2, .head_width = 4, .width = 8, .feed_forward_width = 32};
+  config.segment_length = 5, config.memory_length = 9;
+  const double B = 6, D = 8, T = 5, M = 9, pairs = T * M + T * (T + 1) / 2;
+  const double layer = B * (36 * D * D * T + 4 * D * D * M + 9 * D * pairs), distances = 2 * (M + T) * D * D;
+  CHECK(forward_products(config, 6, 5, 9) + backward_products(config, 6) ==
+        3 * (layer + distances) + 3 * B * T * D * 7);
+}
+
 TEST_CASE("Sizes of a config without sense, or beyond all counting, are errors") {
   Config config;
   config.vocabulary = config.layers = config.heads = config.head_width = config.width = config.feed_forward_width =
