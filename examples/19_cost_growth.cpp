@@ -7,15 +7,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "examples/support/chart.hpp"
+#include "examples/support/clock.hpp"
 #include "examples/support/exponent.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
@@ -56,7 +55,6 @@ struct Point {
   std::shared_ptr<RandomTraining> training = nullptr;
 
   double tokens() const { return static_cast<double>(B * config.segment_length); }
-  double counted_time() const { return products / threads; }
 };
 
 // What is changed, and to which sizes. The limits are the exponents of what grows fastest in each count.
@@ -75,23 +73,19 @@ struct Study {
 
 // ---- What is to be measured ---------------------------------------------------------------------------------------
 
-std::size_t place_of(Study& study, const Point& point) {
+// The place of the point among those of the study, which gets it unless it has it.
+std::size_t add_point(Study& study, const ModelSettings& s, Index M, int threads = 1, bool by_the_wall = false) {
+  Point point = {make_config(s, V, M), s.batch, threads, by_the_wall};
   const auto same = [&](const Point& p) {
-    return p.config == point.config && p.B == point.B && p.threads == point.threads &&
-           p.by_the_wall == point.by_the_wall;
+    return p.config == point.config && p.B == s.batch && p.threads == threads && p.by_the_wall == by_the_wall;
   };
   const auto found = std::find_if(study.points.begin(), study.points.end(), same);
   if (found != study.points.end()) return static_cast<std::size_t>(found - study.points.begin());
+  point.products =
+      forward_products(point.config, s.batch, s.segment_length, M) + backward_products(point.config, s.batch);
+  point.counted_bytes = counted_step_bytes(point.config, s.batch);
   study.points.push_back(point);
-  Point& p = study.points.back();
-  p.products = forward_products(p.config, p.B, p.config.segment_length, p.config.memory_length) +
-               backward_products(p.config, p.B);
-  p.counted_bytes = counted_step_bytes(p.config, p.B);
   return study.points.size() - 1;
-}
-
-std::size_t add_point(Study& study, const ModelSettings& s, Index M, int threads = 1, bool by_the_wall = false) {
-  return place_of(study, {make_config(s, V, M), s.batch, threads, by_the_wall});
 }
 
 // The axis of one member of the base.
@@ -146,11 +140,6 @@ Study plan(Settings s) {
 
 // ---- Measuring ----------------------------------------------------------------------------------------------------
 
-double seconds_now(bool of_the_wall) {
-  if (!of_the_wall) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // Trainings are shared by the points that differ in nothing but the threads.
 void prepare(std::vector<Point>& points, Point& point) {
   set_thread_count(point.threads);  // each thread has a few bytes of its own
@@ -167,10 +156,11 @@ void prepare(std::vector<Point>& points, Point& point) {
 // Equal steps need equal work, and what else the machine does only makes them longer: the shortest counts.
 void take_times(Point& point) {
   set_thread_count(point.threads);
+  const auto now = point.by_the_wall ? wall_seconds : processor_seconds;
   for (double spent = 0; spent < shortest_visit && !interrupted();) {
-    const double start = seconds_now(point.by_the_wall);
+    const double start = now();
     point.training->step();
-    const double time = seconds_now(point.by_the_wall) - start;
+    const double time = now() - start;
     spent += time;
     point.seconds = std::fmin(point.seconds, time);  // any number beats NaN
   }
@@ -200,7 +190,7 @@ double mebibytes(double bytes) { return bytes / (1024 * 1024); }
 
 using Value = double (*)(const Point&);
 double measured_time(const Point& p) { return p.seconds; }
-double counted_time(const Point& p) { return p.counted_time(); }
+double counted_time(const Point& p) { return p.products / p.threads; }
 double measured_bytes(const Point& p) { return p.bytes; }
 double counted_bytes(const Point& p) { return p.counted_bytes; }
 
