@@ -5,14 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "examples/support/chart.hpp"
+#include "examples/support/clock.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
 #include "examples/support/output.hpp"
@@ -48,24 +47,19 @@ struct Line {
 
 double operations(Index n) { return 2 * std::pow(static_cast<double>(n), 3); }
 
-double seconds_now(bool of_processor) {
-  using Seconds = std::chrono::duration<double>;
-  if (of_processor) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-  return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // GFLOP/s of the best of several bursts, each long enough for the clock: what disturbs one only makes it slower. One
 // thread is timed by what it has of a processor, since other programs may take turns with it; several, by the clock on
 // the wall. Adds the seconds it took to `spent`.
 double time_bursts(const Line& line, const Tensor& x, const Tensor& y, double seconds, double& spent) {
   constexpr double shortest_burst = 1e-3;
   set_thread_count(line.threads);
+  const auto now = line.threads == 1 ? processor_seconds : wall_seconds;
   Index calls = 1;
   double best = std::numeric_limits<double>::infinity(), total = 0;
   do {
-    const double start = seconds_now(line.threads == 1);
+    const double start = now();
     for (Index call = 0; call < calls; ++call) line.rung(x, y);
-    const double time = seconds_now(line.threads == 1) - start;
+    const double time = now() - start;
     total += time;
     if (time < shortest_burst)
       calls *= 2;

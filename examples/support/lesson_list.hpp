@@ -70,6 +70,8 @@ inline const std::vector<Lesson> lesson_list = {
      "docs/24_training_stability.md", 34, for_training},
     {"matmul_ladder", "How does a matrix product of three loops become a hundred times as fast?",
      "docs/25_from_three_loops.md", 7, for_drawing, measures_time},
+    {"cost_growth", "How do time and bytes of a training step grow with each size of a model?",
+     "docs/26_cost_growth.md", 20, for_drawing, measures_time},
 };
 
 }  // namespace segue

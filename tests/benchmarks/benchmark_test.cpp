@@ -10,26 +10,9 @@
 #include "tests/benchmarks/measure.hpp"
 #include "tests/benchmarks/record.hpp"
 #include "tests/benchmarks/statistics.hpp"
-#include "tests/benchmarks/work.hpp"
 #include "tests/support/tiny_models.hpp"
 
 namespace segue::benchmarks_benchmark_test {
-
-TEST_CASE("The work of a tiny model is what one counts by hand") {
-  const Config config = tiny_config();  // D = 4, H Dh = 6, F = 5, V = 7, N = 2, T = 4, M = 5, K = 9
-  // The queries see 6, 7, 8 and 9 keys.
-  const double queries = 4 * 4 * 6, keys = 9 * 4 * 6, distances = 9 * 4 * 6, scores = (6 + 7 + 8 + 9) * 6;
-  const double feed_forward = 4 * 4 * 5, logits = 4 * 4 * 7;
-  // q and output, keys and values, (a) + (c) and (b) + (d) and weighted values, two linear layers
-  const double layer = 2 * queries + 2 * keys + distances + 3 * scores + 2 * feed_forward;
-  CHECK(forward_products(config, 1, 4, 5) == 2 * layer + logits);
-  CHECK(forward_products(config, 1, 4, 5) == 3192);
-  CHECK(forward_products(config, 10, 4, 5) == 10 * 3192 - 9 * 2 * distances);  // the distances are those of all rows
-  // To the states of keys and values go gradients for 4 of the 9 positions, to the sinusoids none.
-  const double back = 2 * 2 * queries + 2 * (keys + 4 * 4 * 6) + distances + 2 * 3 * scores + 2 * 2 * feed_forward;
-  CHECK(backward_products(config, 1) == 2 * back + 2 * logits);
-  CHECK(backward_products(config, 1) == 5472);
-}
 
 TEST_CASE("Median and spread are those of the textbook, and one wild value moves neither far") {
   CHECK(median({3, 1, 2}) == 2);

@@ -1,7 +1,6 @@
 #include <memory>
 
 #include "tests/benchmarks/case.hpp"
-#include "tests/benchmarks/work.hpp"
 #include "xl/model.hpp"
 #include "xl/tools/generation.hpp"
 #include "xl/tools/memory_cache.hpp"

@@ -21,7 +21,7 @@ struct Record {
   // What follows is 0 where it makes no sense; to_json leaves it out then.
   double median_ns = 0;  // the median again, for the parts of a long chain
   double tokens_per_s = 0;
-  double gflops = 0;           // 1e9 flops a second, two for each multiply-add of work.hpp
+  double gflops = 0;           // 1e9 flops a second, two for each product that model_size.hpp counts
   double percent_of_peak = 0;  // of as many times the peak of one thread as there are threads
   double peak_tensor_bytes = 0;
   double resident_bytes = 0;

@@ -1,9 +1,8 @@
 #include <memory>
 
+#include "examples/support/random_training.hpp"
 #include "tests/benchmarks/case.hpp"
-#include "tests/benchmarks/work.hpp"
-#include "xl/model.hpp"
-#include "xl/training.hpp"
+#include "xl/tools/model_size.hpp"
 
 namespace segue {
 namespace {
@@ -21,30 +20,6 @@ Config config_of(Index V, Index N, Index H, Index D, Index F, Index T, Index M) 
   config.memory_length = M;
   return config;
 }
-
-struct Run {
-  Run(const ModelSize& size, Random random)
-      : model(size.config, random),
-        optimizer(parameters(model)),
-        state{0, empty_memory(size.config, size.B, size.config.memory_length), random} {
-    const Shape shape = {size.B, size.config.segment_length};
-    batch = {Tokens(shape), Tokens(shape), {}};
-    for (Index& id : batch.inputs.ids) id = random.below(size.config.vocabulary);
-    for (Index& id : batch.targets.ids) id = random.below(size.config.vocabulary);
-    options.learning_rate = [](Index) { return Real(0.0003); };
-  }
-  void step() {
-    options.steps = state.step + 1;
-    train(
-        model, optimizer, state, [this] { return batch; }, options);
-  }
-
-  TransformerXL model;
-  Adam optimizer;
-  TrainingState state;
-  TrainingOptions options;
-  Batch batch;
-};
 
 }  // namespace
 
@@ -67,7 +42,7 @@ std::vector<Case> training_cases() {
     step.tokens = static_cast<double>(size.B * c.segment_length);
     step.products = forward_products(c, size.B, c.segment_length, c.memory_length) + backward_products(c, size.B);
     step.prepare = [&size] {
-      const auto run = std::make_shared<Run>(size, Random(1));
+      const auto run = std::make_shared<RandomTraining>(size.config, size.B, Random(1));
       return [run] { run->step(); };
     };
     cases.push_back(step);

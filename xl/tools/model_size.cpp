@@ -20,6 +20,23 @@ Number sum_of_parameters(const Config& c) {
   return tables + 2 * heads + number(c.layers) * (attention + feed_forward + norms);
 }
 
+double as_number(Index n) { return static_cast<double>(n); }
+
+void check_step(const Config& c, Index B, Where where) {
+  check(c, where);
+  if (B < 1) fail<ValueError>(where, "model size: a step needs at least 1 row, got {}", B);
+}
+
+// Of a forward pass that scores S pairs of a query and a key, with the config's T and M.
+double products_with(const Config& c, Index rows, double S) {
+  const double B = as_number(rows), D = as_number(c.width), F = as_number(c.feed_forward_width);
+  const double T = as_number(c.segment_length), K = T + as_number(c.memory_length);
+  const double heads = as_number(c.heads * c.head_width);
+  const double projections = 2 * B * T * D * heads + 2 * B * K * D * heads + K * D * heads;
+  const double layer = projections + 3 * B * S * heads + 2 * B * T * D * F;
+  return as_number(c.layers) * layer + B * T * D * as_number(c.vocabulary);
+}
+
 }  // namespace
 
 Index parameter_count(const Config& c, Where where) {
@@ -29,20 +46,25 @@ Index parameter_count(const Config& c, Where where) {
   fail<ValueError>(where, "model size: about {:.1e} parameters are more than can be counted", about);
 }
 
+double forward_products(const Config& config, Index B, Index T, Index M, Where where) {
+  Config c = config;
+  c.segment_length = T;
+  c.memory_length = M;
+  c.same_length = false;
+  check_step(c, B, where);
+  return products_with(c, B, as_number(T) * as_number(M) + as_number(T) * (as_number(T) + 1) / 2);
+}
+
+double backward_products(const Config& c, Index B, Where where) {
+  const double forward = forward_products(c, B, c.segment_length, c.memory_length, where);
+  const double M = as_number(c.memory_length), K = M + as_number(c.segment_length);
+  const double needless = (2 * as_number(B) * M + K) * as_number(c.width) * as_number(c.heads * c.head_width);
+  return 2 * forward - as_number(c.layers) * needless;
+}
+
 double training_flops(const Config& c, Index batch, Where where) {
-  check(c, where);
-  if (batch < 1) fail<ValueError>(where, "model size: a step needs at least 1 row, got {}", batch);
-  const auto real = [](Index n) { return static_cast<double>(n); };
-  const double D = real(c.width), F = real(c.feed_forward_width), heads = real(c.heads * c.head_width);
-  const double T = real(c.segment_length), K = T + real(c.memory_length), B = real(batch);
-  const double queries_and_outputs = 2 * B * T * D * heads;  // W_q, W_o: for the segment only
-  const double keys_and_values = 2 * B * K * D * heads;      // W_k,E, W_v: for memory and segment
-  const double distances = K * D * heads;                    // W_k,R: one for all rows
-  const double scores = 3 * B * T * K * heads;               // (a) + (c), (b) + (d), and the weighted values
-  const double feed_forward = 2 * B * T * D * F;
-  const double layer = queries_and_outputs + keys_and_values + distances + scores + feed_forward;
-  const double output = B * T * D * real(c.vocabulary);
-  return 3 * 2 * (real(c.layers) * layer + output);
+  check_step(c, batch, where);
+  return 6 * products_with(c, batch, as_number(c.segment_length) * as_number(c.segment_length + c.memory_length));
 }
 
 }  // namespace segue
