@@ -36,14 +36,12 @@ Time time_of(const std::function<void()>& call, Index calls) {
 
 // Peak, resident bytes, and both times of each run.
 std::vector<double> run_case(const Case& c, int threads, Index runs) {
-  constexpr double shortest_run = 2;  // milliseconds
-  constexpr double warm_up_milliseconds =
-      100;  // in less, the system may not yet have moved each thread to a core of its own
-  const std::size_t bytes_before = tensor_bytes();  // the caller's
+  constexpr double shortest_run = 2, shortest_warm_up = 100;  // milliseconds
+  const std::size_t bytes_before = tensor_bytes();            // the caller's
   set_thread_count(threads);
   const std::function<void()> call = c.prepare();
   double estimate = 0, warm = 0;
-  for (int warm_up = 0; (warm_up < 3 || warm < warm_up_milliseconds) && !interrupted(); ++warm_up) {
+  for (int warm_up = 0; (warm_up < 3 || warm < shortest_warm_up) && !interrupted(); ++warm_up) {
     estimate = time_of(call, 1).wall;
     warm += estimate;
   }
