@@ -1,7 +1,8 @@
 #include "autograd/functions.hpp"
 
 #include "tensor/elementwise.hpp"
-#include "tensor/map.hpp"
+#include "tensor/fail.hpp"
+#include "tensor/rows.hpp"
 
 namespace segue {
 
@@ -29,6 +30,36 @@ Variable relu(const Variable& x, Where where) {
   auto op = make_node<Relu>();
   op->x = x.value();
   return record("relu", op, relu(op->x), {x}, where);
+}
+
+// z = max(x + b, 0)
+struct AddRelu : Node {
+  Tensor z;
+  void backward(const Tensor& dz) override {  // dx = dz where z > 0, db = sum dx
+    const Tensor flat = dz.contiguous();
+    Tensor dx = Tensor::uninitialized(z.shape());
+    const Real *const in = z.data(), *const d = flat.data();
+    Real* const out = dx.data_in_place();
+    const Index n = z.dim(-1), rows = n == 0 ? 0 : z.size() / n;
+    const Tensor db = sum_rows(rows, n, [=](Index row, Index k) {
+      const Index at = row * n + k;
+      const Real all = d[at];  // read in any case: vector code
+      return out[at] = in[at] > 0 ? all : Real(0);
+    });
+    accumulate(0, dx);
+    accumulate(1, db);
+  }
+};
+
+Variable add_relu(Variable x, const Variable& b, Where where) {
+  if (x.value().rank() < 1 || !(b.shape() == Shape{x.dim(-1)})) {
+    fail<ShapeError>(where, "add_relu: x {} with b {}", x.shape(), b.shape());
+  }
+  const bool ours = x.shared_node().use_count() == 1 && x.value().owns_storage_alone() && x.value().is_contiguous();
+  auto op = make_node<AddRelu>();
+  op->z = ours ? x.value() : Tensor::uninitialized(x.shape());
+  map_into(op->z, x.value(), b.value().broadcast_to(x.shape()), [](Real a, Real c) { return a + c < 0 ? 0 : a + c; });
+  return record("add_relu", op, op->z, {x, b}, where);
 }
 
 }  // namespace segue
