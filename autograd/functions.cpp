@@ -2,7 +2,8 @@
 
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
-#include "tensor/rows.hpp"
+#include "tensor/map.hpp"
+#include "tensor/reduce.hpp"
 
 namespace segue {
 
@@ -18,36 +19,13 @@ Variable sqrt(const Variable& x, Where where) {
   return record("sqrt", op, op->z, {x}, where);
 }
 
-// z = max(x, 0)
-struct Relu : Node {
-  Tensor x;
-  void backward(const Tensor& dz) override {  // dx = dz where x > 0
-    accumulate(0, map("relu", dz, x, where, [](Real d, Real a) { return a > 0 ? d : Real(0); }));
-  }
-};
-
-Variable relu(const Variable& x, Where where) {
-  auto op = make_node<Relu>();
-  op->x = x.value();
-  return record("relu", op, relu(op->x), {x}, where);
-}
-
 // z = max(x + b, 0)
 struct AddRelu : Node {
   Tensor z;
-  void backward(const Tensor& dz) override {  // dx = dz where z > 0, db = sum dx
-    const Tensor flat = dz.contiguous();
-    Tensor dx = Tensor::uninitialized(z.shape());
-    const Real *const in = z.data(), *const d = flat.data();
-    Real* const out = dx.data_in_place();
-    const Index n = z.dim(-1), rows = n == 0 ? 0 : z.size() / n;
-    const Tensor db = sum_rows(rows, n, [=](Index row, Index k) {
-      const Index at = row * n + k;
-      const Real all = d[at];  // read in any case: vector code
-      return out[at] = in[at] > 0 ? all : Real(0);
-    });
-    accumulate(0, dx);
-    accumulate(1, db);
+  void backward(const Tensor& dz) override {
+    const Tensor dx = map("add_relu", dz, z, where, [](Real d, Real a) { return a > 0 ? d : Real(0); });
+    accumulate(0, dx);                       // dx = dz where z > 0
+    accumulate(1, sum_to(dx, {z.dim(-1)}));  // db = sum dx
   }
 };
 

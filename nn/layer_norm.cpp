@@ -7,6 +7,7 @@
 #include "autograd/functions.hpp"
 #include "autograd/reductions.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/map.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/rows.hpp"
 
@@ -29,13 +30,17 @@ std::pair<Real, Real> normalize_row(Real* z, const Real* x, const Real* gain, co
   return {mean, r};
 }
 
-// dx = r (dy - mean(dy) - y mean(dy y)) with dy = dz gain
-void normalize_backward_row(Real* dx, const Real* x, const Real* dz, const Real* gain, Real mean, Real r, Index n) {
+// dx = r (dy - mean(dy) - y mean(dy y)) with dy = dz gain; dgain gets dz y, this row's part of the sum.
+void normalize_backward_row(Real* dx, Real* dgain, const Real* x, const Real* dz, const Real* gain, Real mean, Real r,
+                            Index n) {
   const auto y = [=](Index i) { return (x[i] - mean) * r; };
   const auto dy = [=](Index i) { return dz[i] * gain[i]; };
   const Real mean_dy = row_mean(n, dy);
   const Real slope = row_mean(n, [=](Index i) { return dy(i) * y(i); });
-  for (Index i = 0; i < n; ++i) dx[i] = r * (dy(i) - mean_dy - y(i) * slope);
+  for (Index i = 0; i < n; ++i) {
+    dx[i] = r * (dy(i) - mean_dy - y(i) * slope);
+    dgain[i] = dz[i] * y(i);
+  }
 }
 
 template <class Row>
@@ -53,21 +58,15 @@ struct LayerNormOp : Node {
   Tensor x, gain, mean, r;
   void backward(const Tensor& dz) override {
     const Tensor flat = dz.contiguous();
-    const Real *const d = flat.data(), *const in = x.data(), *const m = mean.data(), *const s = r.data();
-    const Index n = x.dim(-1), rows = r.size();
-    if (wants(1)) {  // dgain = sum dz y
-      accumulate(1, sum_rows(rows, n, [=](Index row, Index i) {
-                   return d[row * n + i] * ((in[row * n + i] - m[row]) * s[row]);
-                 }));
-    }
-    if (wants(2)) accumulate(2, sum_to(dz, gain.shape()));  // dbias = sum dz
-    if (!wants(0)) return;
-    Tensor dx = Tensor::uninitialized(x.shape());
-    Real* const out = dx.data_in_place();
+    Tensor dx = Tensor::uninitialized(x.shape()), dgain = Tensor::uninitialized(x.shape());
+    Real *const out = dx.data_in_place(), *const parts = dgain.data_in_place();
     each_row(x, [&](Index row, Index at) {
-      normalize_backward_row(out + at, in + at, d + at, gain.data(), m[row], s[row], n);
+      normalize_backward_row(out + at, parts + at, x.data() + at, flat.data() + at, gain.data(), mean.data()[row],
+                             r.data()[row], x.dim(-1));
     });
     accumulate(0, dx);
+    accumulate(1, sum_to(dgain, gain.shape()));  // dgain = sum dz y
+    accumulate(2, sum_to(dz, gain.shape()));     // dbias = sum dz
   }
 };
 
@@ -80,8 +79,7 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
   op->gain = gain.value().contiguous();
   const Tensor in = op->x, g = op->gain, b = bias.value().contiguous();
   const Index n = in.dim(-1), rows = n == 0 ? 0 : in.size() / n;
-  op->mean = Tensor::uninitialized({rows});
-  op->r = Tensor::uninitialized({rows});
+  op->mean = Tensor::uninitialized({rows}), op->r = Tensor::uninitialized({rows});
   Tensor z = Tensor::uninitialized(in.shape());
   Real *const out = z.data_in_place(), *const mean = op->mean.data_in_place(), *const r = op->r.data_in_place();
   each_row(in, [&](Index row, Index at) {

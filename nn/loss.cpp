@@ -20,19 +20,15 @@ struct CrossEntropy : Node {
   void backward(const Tensor& dz) override {  // dx_j = dz (exp(x_j - m - l) - [j = target])
     const Index V = logits.dim(-1);
     const Tensor dloss = dz.contiguous();
-    Tensor dx = Tensor::uninitialized(logits.shape());
+    Tensor dx = Tensor::zeros(logits.shape());
     Real* const out = dx.data_in_place();
     parallel_for(targets.size(), elements_per_thread / (8 * V) + 1, [&](Index begin, Index end) {
       for (Index row = begin; row < end; ++row) {
-        const Real* const x = logits.data() + row * V;
-        Real* const to = out + row * V;
-        if (targets[row] == ignored_target) {
-          std::fill_n(to, V, Real(0));
-          continue;
-        }
+        if (targets[row] == ignored_target) continue;
+        const Real* x = logits.data() + row * V;
         const Real d = dloss.data()[row], m = largest.data()[row], l = log_sums.data()[row];
-        for (Index j = 0; j < V; ++j) to[j] = d * math::exp(x[j] - m - l);
-        to[targets[row]] -= d;
+        for (Index j = 0; j < V; ++j) out[row * V + j] = d * math::exp(x[j] - m - l);
+        out[row * V + targets[row]] -= d;
       }
     });
     accumulate(0, dx);

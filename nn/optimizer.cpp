@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
+#include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/map.hpp"
 #include "tensor/math.hpp"
 #include "tensor/rows.hpp"
 
@@ -14,29 +18,11 @@ struct AdamFactors {
   Real b1, b2, correction1, correction2, tiny, decay, learning_rate;
 };
 
-// The arrays of one parameter that has a gradient, all of length n.
-struct Arrays {
-  Index n;
-  Real* g;
-  Real *x = nullptr, *m = nullptr, *v = nullptr;
-  double squares = 0;  // sum of g^2
+// What one parameter's update reads and writes.
+struct Update {
+  Tensor g;  // contiguous
+  Real *x, *m, *v;
 };
-using AllArrays = std::vector<Arrays, BlockAllocator<Arrays>>;
-
-// Calls f(arrays, begin, end) for pieces that cover each 0 .. n-1 once, shared out as if the parameters lay end to end:
-// so many small ones keep all threads busy, as one large one does.
-template <class F>
-void each_piece(AllArrays& all, const F& f) {
-  Index n = 0;
-  for (const Arrays& a : all) n += a.n;
-  parallel_for(n, elements_per_thread / 4, [&](Index begin, Index end) {
-    for (Arrays& a : all) {
-      const Index first = std::max<Index>(begin, 0), last = std::min(end, a.n);
-      if (first < last) f(a, first, last);
-      begin -= a.n, end -= a.n;
-    }
-  });
-}
 
 // A function of its own, with copies of all it needs: so the compiler knows that no store changes them.
 void adam_update(Index n, Real* x, Real* m, Real* v, const Real* g, AdamFactors f) {
@@ -72,43 +58,45 @@ void Adam::step(Real learning_rate) {
                                options.epsilon,
                                options.weight_decay,
                                learning_rate};
-  AllArrays all;
+  std::vector<Update, BlockAllocator<Update>> updates;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     Variable& p = parameters[k].variable;
     if (!p.has_gradient()) continue;
-    Tensor g = gradient_for_update(p), x = value_for_update(p), &m = first_moment[k], &v = second_moment[k];
-    all.push_back({g.size(), g.data_in_place(), x.data_in_place(), m.data_in_place(), v.data_in_place()});
+    Tensor x = value_for_update(p), &m = first_moment[k], &v = second_moment[k];
+    updates.push_back({p.gradient().contiguous(), x.data_in_place(), m.data_in_place(), v.data_in_place()});
   }
-  each_piece(all, [factors](const Arrays& a, Index begin, Index end) {
-    adam_update(end - begin, a.x + begin, a.m + begin, a.v + begin, a.g + begin, factors);
+  // Shared out as if the parameters lay end to end: so many small ones keep all threads as busy as one large one.
+  parallel_for(parameter_count(parameters), elements_per_thread / 4, [&](Index begin, Index end) {
+    for (const Update& u : updates) {
+      const Index first = std::max<Index>(begin, 0), last = std::min(end, u.g.size());
+      if (first < last) adam_update(last - first, u.x + first, u.m + first, u.v + first, u.g.data() + first, factors);
+      begin -= u.g.size(), end -= u.g.size();
+    }
   });
 }
 
 Clipping clip_gradients(const std::vector<Parameter>& parameters, Real limit, Where where) {
   if (!(limit > 0)) fail<ValueError>(where, "the clipping limit must be above 0, got {}", limit);
-  AllArrays all;
-  for (const Parameter& p : parameters) {
-    if (!p.variable.has_gradient()) continue;
-    Variable variable = p.variable;
-    Tensor gradient = gradient_for_update(variable);
-    Real* const g = gradient.data_in_place();
-    const bool again = std::any_of(all.begin(), all.end(), [g](const Arrays& a) { return a.g == g; });
-    if (!again) all.push_back({gradient.size(), g});
-  }
-  each_piece(all, [](Arrays& a, Index begin, Index) {
-    if (begin > 0) return;  // all of it belongs to one thread, so that the order of the sum is always the same
-    const auto squared = [g = a.g](Index i) { return static_cast<double>(g[i]) * static_cast<double>(g[i]); };
-    a.squares = fold_row(a.n, 0.0, squared, std::plus<>());
+  const std::vector<Parameter> unique = unique_parameters(parameters);
+  std::vector<double, BlockAllocator<double>> squares(unique.size());
+  const Index count = static_cast<Index>(unique.size()), average = parameter_count(unique) / std::max<Index>(count, 1);
+  parallel_for(count, elements_per_thread / (4 * average + 1) + 1, [&](Index begin, Index end) {
+    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+      if (!unique[k].variable.has_gradient()) continue;
+      const Tensor gradient = unique[k].variable.gradient().contiguous();
+      const auto squared = [g = gradient.data()](Index i) {
+        return static_cast<double>(g[i]) * static_cast<double>(g[i]);
+      };
+      squares[k] = fold_row(gradient.size(), 0.0, squared, std::plus<>());
+    }
   });
-  double squares = 0;
-  for (const Arrays& a : all) squares += a.squares;
-  const double norm = std::sqrt(squares);
+  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
   if (!std::isfinite(norm)) return {norm, false};
   if (norm > static_cast<double>(limit)) {
     const Real factor = static_cast<Real>(static_cast<double>(limit) / norm);
-    each_piece(all, [factor](const Arrays& a, Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) a.g[i] *= factor;
-    });
+    for (Parameter p : unique) {
+      if (p.variable.has_gradient()) p.variable.set_gradient(scale(p.variable.gradient(), factor));
+    }
   }
   return {norm, true};
 }

@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace segue {
-namespace {
-
-bool may_be_overwritten(const Tensor& x) { return x.owns_storage_alone() && x.is_contiguous(); }
-
-}  // namespace
 
 std::vector<Parameter> unique_parameters(const std::vector<Parameter>& parameters) {
   std::vector<Parameter> unique;
@@ -35,13 +30,9 @@ Index parameter_count(const std::vector<Parameter>& parameters) {
 }
 
 Tensor value_for_update(Variable& parameter) {
-  if (!may_be_overwritten(parameter.value())) parameter.set_value(parameter.value().clone());
+  const Tensor& value = parameter.value();
+  if (!value.owns_storage_alone() || !value.is_contiguous()) parameter.set_value(value.clone());
   return parameter.value();
-}
-
-Tensor gradient_for_update(Variable& parameter) {
-  if (!may_be_overwritten(parameter.gradient())) parameter.set_gradient(parameter.gradient().clone());
-  return parameter.gradient();
 }
 
 }  // namespace segue

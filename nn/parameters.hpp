@@ -37,7 +37,5 @@ Index parameter_count(const std::vector<Parameter>& parameters);
 /// A tensor that may be overwritten to become the parameter's new value: its own numbers when nothing else looks at
 /// them, else a copy, so that a graph or a reader that still holds the old numbers keeps them.
 Tensor value_for_update(Variable& parameter);
-/// The same for its gradient.
-Tensor gradient_for_update(Variable& parameter);
 
 }  // namespace segue

@@ -2,11 +2,32 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "tensor/fail.hpp"
+#include "tensor/map.hpp"
 #include "tensor/rows.hpp"
 
 namespace segue {
+namespace {
+
+constexpr Index rows_per_block = 256;  // summed on their own first, which keeps the rounding error of long sums small
+
+// z[k] = x[0, k] + x[1, k] + .., for x [rows, n] and the columns begin .. end-1.
+void add_columns(Real* z, const Real* x, Index rows, Index n, Index begin, Index end) {
+  std::vector<Real> block(static_cast<std::size_t>(end - begin));
+  for (Index first = 0; first < rows; first += rows_per_block) {
+    std::fill(block.begin(), block.end(), Real(0));
+    for (Index r = first; r < std::min(rows, first + rows_per_block); ++r) {
+      const Real* row = x + r * n + begin;
+      for (Index k = 0; k < end - begin; ++k) block.data()[k] += row[k];
+    }
+    for (Index k = 0; k < end - begin; ++k) z[begin + k] += block.data()[k];
+  }
+}
+
+}  // namespace
+
 Shape kept_shape(const Shape& shape, const Axes& axes, Where where) {
   Shape kept = shape;
   for (const int axis : normalize_axes(axes, shape.rank(), where)) {
@@ -36,21 +57,16 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
   const bool rows_add = !order.empty() && reduced.back() == static_cast<int>(reduced.size()) - 1;
   order.insert(order.end(), reduced.begin(), reduced.end());
   const Tensor in = rows_add ? x.contiguous() : x.permute(order, where).contiguous();
-  const Index results = kept.size(), n = results == 0 ? 0 : x.size() / results;
-  Tensor z;
-  if (rows_add) {
-    z = sum_rows(n, results, [row = in.data(), results](Index r, Index k) { return row[r * results + k]; });
-    z = z.reshape(kept);
-  } else {
-    z = Tensor::uninitialized(kept, where);
-    Real* const out = z.data_in_place();
-    parallel_for(results, elements_per_thread / std::max<Index>(n, 1) + 1, [&](Index begin, Index end) {
-      for (Index k = begin; k < end; ++k) {
-        const auto element = [row = in.data() + k * n](Index i) { return row[i]; };
-        out[k] = fold_row(n, Real(0), element, Plus());
-      }
-    });
-  }
+  Tensor z = Tensor::zeros(kept, where);
+  Real* const out = z.data_in_place();
+  const Index results = z.size(), n = results == 0 ? 0 : x.size() / results;
+  parallel_for(results, elements_per_thread / std::max<Index>(n, 1) + 1, [&](Index begin, Index end) {
+    if (rows_add) return add_columns(out, in.data(), n, results, begin, end);
+    for (Index k = begin; k < end; ++k) {
+      const auto element = [row = in.data() + k * n](Index i) { return row[i]; };
+      out[k] = fold_row(n, Real(0), element, Plus());
+    }
+  });
   return keep ? z.reshape(kept_shape(x.shape(), reduced), where) : z;
 }
 
