@@ -6,8 +6,8 @@
 namespace segue {
 
 Variable sqrt(const Variable& x, Where where = Where::current());
-/// max(x + b, 0), with slope 0 at 0; x is [.., n] and b [n]. An x that nobody else holds, such as a product handed over
-/// at once, is overwritten: so no second tensor of its size is needed. Throws ShapeError.
+/// max(x + b, 0), with slope 0 at 0, for x [.., n] and b [n]. An x that nobody else holds, such as a product handed
+/// over at once, is overwritten, which saves a second tensor of its size. Throws ShapeError.
 Variable add_relu(Variable x, const Variable& b, Where where = Where::current());
 
 }  // namespace segue

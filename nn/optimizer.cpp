@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 #include "tensor/elementwise.hpp"
@@ -87,7 +86,7 @@ Clipping clip_gradients(const std::vector<Parameter>& parameters, Real limit, Wh
       const auto squared = [g = gradient.data()](Index i) {
         return static_cast<double>(g[i]) * static_cast<double>(g[i]);
       };
-      squares[k] = fold_row(gradient.size(), 0.0, squared, std::plus<>());
+      squares[k] = fold_row(gradient.size(), 0.0, squared, [](double a, double b) { return a + b; });
     }
   });
   const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
