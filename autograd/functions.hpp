@@ -1,4 +1,4 @@
-// Functions of one variable, element by element.
+// Functions, element by element.
 #pragma once
 
 #include "autograd/variable.hpp"

@@ -31,8 +31,7 @@ std::pair<Real, Real> normalize_row(Real* z, const Real* x, const Real* gain, co
 }
 
 // dx = r (dy - mean(dy) - y mean(dy y)) with dy = dz gain; dgain gets dz y, this row's part of the sum.
-void normalize_backward_row(Real* dx, Real* dgain, const Real* x, const Real* dz, const Real* gain, Real mean, Real r,
-                            Index n) {
+void backward_row(Real* dx, Real* dgain, const Real* x, const Real* dz, const Real* gain, Real mean, Real r, Index n) {
   const auto y = [=](Index i) { return (x[i] - mean) * r; };
   const auto dy = [=](Index i) { return dz[i] * gain[i]; };
   const Real mean_dy = row_mean(n, dy);
@@ -61,8 +60,8 @@ struct LayerNormOp : Node {
     Tensor dx = Tensor::uninitialized(x.shape()), dgain = Tensor::uninitialized(x.shape());
     Real *const out = dx.data_in_place(), *const parts = dgain.data_in_place();
     each_row(x, [&](Index row, Index at) {
-      normalize_backward_row(out + at, parts + at, x.data() + at, flat.data() + at, gain.data(), mean.data()[row],
-                             r.data()[row], x.dim(-1));
+      backward_row(out + at, parts + at, x.data() + at, flat.data() + at, gain.data(), mean.data()[row], r.data()[row],
+                   x.dim(-1));
     });
     accumulate(0, dx);
     accumulate(1, sum_to(dgain, gain.shape()));  // dgain = sum dz y

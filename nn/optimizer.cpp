@@ -76,26 +76,26 @@ void Adam::step(Real learning_rate) {
 
 Clipping clip_gradients(const std::vector<Parameter>& parameters, Real limit, Where where) {
   if (!(limit > 0)) fail<ValueError>(where, "the clipping limit must be above 0, got {}", limit);
-  const std::vector<Parameter> unique = unique_parameters(parameters);
+  std::vector<Variable, BlockAllocator<Variable>> unique;
+  for (const Parameter& p : parameters) {
+    const auto same = [&p](const Variable& v) { return v.shared_node() == p.variable.shared_node(); };
+    if (p.variable.has_gradient() && std::none_of(unique.begin(), unique.end(), same)) unique.push_back(p.variable);
+  }
   std::vector<double, BlockAllocator<double>> squares(unique.size());
-  const Index count = static_cast<Index>(unique.size()), average = parameter_count(unique) / std::max<Index>(count, 1);
+  const Index count = static_cast<Index>(unique.size()), average = parameter_count(parameters) / (count + 1);
   parallel_for(count, elements_per_thread / (4 * average + 1) + 1, [&](Index begin, Index end) {
-    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
-      if (!unique[k].variable.has_gradient()) continue;
-      const Tensor gradient = unique[k].variable.gradient().contiguous();
-      const auto squared = [g = gradient.data()](Index i) {
-        return static_cast<double>(g[i]) * static_cast<double>(g[i]);
-      };
-      squares[k] = fold_row(gradient.size(), 0.0, squared, [](double a, double b) { return a + b; });
+    for (Index k = begin; k < end; ++k) {
+      const Tensor gradient = unique.data()[k].gradient().contiguous();
+      const auto g = [x = gradient.data()](Index i) { return static_cast<double>(x[i]); };
+      const auto squared = [g](Index i) { return g(i) * g(i); };
+      squares.data()[k] = fold_row(gradient.size(), 0.0, squared, [](double a, double b) { return a + b; });
     }
   });
   const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
   if (!std::isfinite(norm)) return {norm, false};
   if (norm > static_cast<double>(limit)) {
     const Real factor = static_cast<Real>(static_cast<double>(limit) / norm);
-    for (Parameter p : unique) {
-      if (p.variable.has_gradient()) p.variable.set_gradient(scale(p.variable.gradient(), factor));
-    }
+    for (Variable& v : unique) v.set_gradient(scale(v.gradient(), factor));
   }
   return {norm, true};
 }
