@@ -1,4 +1,4 @@
-// Functions of one variable, element by element.
+// Functions, element by element.
 #pragma once
 
 #include "autograd/variable.hpp"
@@ -6,7 +6,8 @@
 namespace segue {
 
 Variable sqrt(const Variable& x, Where where = Where::current());
-/// max(x, 0), with slope 0 at 0.
-Variable relu(const Variable& x, Where where = Where::current());
+/// max(x + b, 0), with slope 0 at 0, for x [.., n] and b [n]. An x that nobody else holds, such as a product handed
+/// over at once, is overwritten, which saves a second tensor of its size. Throws ShapeError.
+Variable add_relu(Variable x, const Variable& b, Where where = Where::current());
 
 }  // namespace segue

@@ -1,6 +1,7 @@
 #include "nn/feed_forward.hpp"
 
 #include "autograd/functions.hpp"
+#include "autograd/matmul.hpp"
 
 namespace segue {
 
@@ -8,7 +9,7 @@ FeedForward::FeedForward(Index width, Index inner_width, Random& random)
     : inner(width, inner_width, random), outer(inner_width, width, random) {}
 
 Variable FeedForward::operator()(const Variable& x, Real dropout, const Mode& mode, Where where) const {
-  const Variable hidden = relu(inner(x, where), where);  // [B, T, F]
+  const Variable hidden = add_relu(matmul(x, inner.w, where), inner.b, where);  // [B, T, F]
   return outer(mode.dropout(hidden, dropout, where), where);
 }
 

@@ -1,6 +1,8 @@
 #include "nn/optimizer.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
@@ -13,6 +15,12 @@ namespace {
 
 struct AdamFactors {
   Real b1, b2, correction1, correction2, tiny, decay, learning_rate;
+};
+
+// What one parameter's update reads and writes.
+struct Update {
+  Tensor g;  // contiguous
+  Real *x, *m, *v;
 };
 
 // A function of its own, with copies of all it needs: so the compiler knows that no store changes them.
@@ -49,36 +57,45 @@ void Adam::step(Real learning_rate) {
                                options.epsilon,
                                options.weight_decay,
                                learning_rate};
+  std::vector<Update, BlockAllocator<Update>> updates;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
-    if (!parameters[k].variable.has_gradient()) continue;
-    const Tensor gradient = parameters[k].variable.gradient().contiguous();
-    Tensor value = value_for_update(parameters[k].variable);
-    const Real* g = gradient.data();
-    Real *x = value.data_in_place(), *m = first_moment[k].data_in_place(), *v = second_moment[k].data_in_place();
-    parallel_for(value.size(), elements_per_thread, [=](Index begin, Index end) {
-      adam_update(end - begin, x + begin, m + begin, v + begin, g + begin, factors);
-    });
+    Variable& p = parameters[k].variable;
+    if (!p.has_gradient()) continue;
+    Tensor x = value_for_update(p), &m = first_moment[k], &v = second_moment[k];
+    updates.push_back({p.gradient().contiguous(), x.data_in_place(), m.data_in_place(), v.data_in_place()});
   }
+  // Shared out as if the parameters lay end to end: so many small ones keep all threads as busy as one large one.
+  parallel_for(parameter_count(parameters), elements_per_thread / 4, [&](Index begin, Index end) {
+    for (const Update& u : updates) {
+      const Index first = std::max<Index>(begin, 0), last = std::min(end, u.g.size());
+      if (first < last) adam_update(last - first, u.x + first, u.m + first, u.v + first, u.g.data() + first, factors);
+      begin -= u.g.size(), end -= u.g.size();
+    }
+  });
 }
 
 Clipping clip_gradients(const std::vector<Parameter>& parameters, Real limit, Where where) {
   if (!(limit > 0)) fail<ValueError>(where, "the clipping limit must be above 0, got {}", limit);
-  const std::vector<Parameter> unique = unique_parameters(parameters);
-  double squares = 0;
-  for (const Parameter& p : unique) {
-    if (!p.variable.has_gradient()) continue;
-    const Tensor gradient = p.variable.gradient().contiguous();
-    const Real* g = gradient.data();
-    const auto squared = [g](Index i) { return static_cast<double>(g[i]) * static_cast<double>(g[i]); };
-    squares += fold_row(gradient.size(), 0.0, squared, [](double a, double b) { return a + b; });
+  std::vector<Variable, BlockAllocator<Variable>> unique;
+  for (const Parameter& p : parameters) {
+    const auto same = [&p](const Variable& v) { return v.shared_node() == p.variable.shared_node(); };
+    if (p.variable.has_gradient() && std::none_of(unique.begin(), unique.end(), same)) unique.push_back(p.variable);
   }
-  const double norm = std::sqrt(squares);
+  std::vector<double, BlockAllocator<double>> squares(unique.size());
+  const Index count = static_cast<Index>(unique.size()), average = parameter_count(parameters) / (count + 1);
+  parallel_for(count, elements_per_thread / (4 * average + 1) + 1, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) {
+      const Tensor gradient = unique.data()[k].gradient().contiguous();
+      const auto g = [x = gradient.data()](Index i) { return static_cast<double>(x[i]); };
+      const auto squared = [g](Index i) { return g(i) * g(i); };
+      squares.data()[k] = fold_row(gradient.size(), 0.0, squared, [](double a, double b) { return a + b; });
+    }
+  });
+  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
   if (!std::isfinite(norm)) return {norm, false};
   if (norm > static_cast<double>(limit)) {
     const Real factor = static_cast<Real>(static_cast<double>(limit) / norm);
-    for (Parameter p : unique) {
-      if (p.variable.has_gradient()) p.variable.set_gradient(scale(p.variable.gradient(), factor));
-    }
+    for (Variable& v : unique) v.set_gradient(scale(v.gradient(), factor));
   }
   return {norm, true};
 }

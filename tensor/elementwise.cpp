@@ -30,9 +30,6 @@ Tensor neg(const Tensor& x) {
 Tensor sqrt(const Tensor& x) {
   return map(x, [](Real a) { return std::sqrt(a); });
 }
-Tensor relu(const Tensor& x) {
-  return map(x, [](Real a) { return a < 0 ? Real(0) : a; });
-}
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where) {
   Tensor z = x.clone();

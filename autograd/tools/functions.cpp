@@ -130,4 +130,18 @@ Variable broadcast_to(const Variable& x, const Shape& shape, Where where) {
   return record("broadcast_to", op, x.value().broadcast_to(shape, where), {x}, where);
 }
 
+// z = max(x, 0)
+struct Relu : Node {
+  Tensor x;
+  void backward(const Tensor& dz) override {  // dx = dz where x > 0
+    accumulate(0, map("relu", dz, x, where, [](Real d, Real a) { return a > 0 ? d : Real(0); }));
+  }
+};
+
+Variable relu(const Variable& x, Where where) {
+  auto op = make_node<Relu>();
+  op->x = x.value();
+  return record("relu", op, relu(op->x), {x}, where);
+}
+
 }  // namespace segue

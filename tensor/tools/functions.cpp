@@ -12,6 +12,9 @@
 
 namespace segue {
 
+Tensor relu(const Tensor& x) {
+  return map(x, [](Real a) { return a < 0 ? Real(0) : a; });
+}
 Tensor exp(const Tensor& x) {
   return map(x, [](Real a) { return math::exp(a); });
 }

@@ -274,6 +274,33 @@ TEST_CASE("A step has the same bits for any number of threads") {
   set_thread_count(before);
 }
 
+TEST_CASE("Many parameters that share the threads become what each becomes alone, those without a gradient included") {
+  const int before = thread_count();
+  const std::vector<Index> sizes = {1, 70000, 0, 3, 40000, 50000, 17, 90000};
+  const auto made = [&] {
+    std::vector<Parameter> all;
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      const Tensor value = random_tensor({sizes[k]}, -1, 1, k), gradient = random_tensor({sizes[k]}, -1, 1, k + 100);
+      all.push_back({"x" + std::to_string(k), k == 4 ? parameter(value) : with_gradient(value, gradient)});
+    }
+    return all;
+  };
+  const std::vector<Parameter> alone = made();
+  set_thread_count(1);
+  const double norm = clip_gradients(alone, 1).norm;
+  for (const Parameter& p : alone) Adam({p}).step(Real(0.1));
+  for (const int threads : {1, 2, 5}) {
+    set_thread_count(threads);
+    const std::vector<Parameter> together = made();
+    CHECK(clip_gradients(together, 1).norm == norm);
+    Adam(together).step(Real(0.1));
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+      CHECK(same_bits(together[k].variable.value(), alone[k].variable.value()));
+    }
+  }
+  set_thread_count(before);
+}
+
 TEST_CASE("Options without meaning are errors that show them, at the caller's line") {
   const std::vector<Parameter> all = {{"x", parameter(Tensor::scalar(1))}};
   for (const Real momentum : {Real(-0.5), Real(1), not_a_number}) CHECK_THROWS_AS(Sgd(all, momentum), ValueError);

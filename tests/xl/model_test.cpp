@@ -5,8 +5,8 @@
 #include <set>
 
 #include "autograd/backward.hpp"
-#include "autograd/functions.hpp"
 #include "autograd/matmul.hpp"
+#include "autograd/tools/functions.hpp"
 #include "tests/support/tiny_models.hpp"
 #include "xl/sinusoids.hpp"
 
