@@ -33,7 +33,7 @@ Node::~Node() {
 
 void Node::backward(const Tensor&) {}
 
-void Node::accumulate(std::size_t i, const Tensor& contribution) {
+void Node::accumulate(std::size_t i, Tensor contribution) {
   Node& input = *inputs[i].node;
   if (!input.needs_gradient) return;
   if (!(contribution.shape() == input.value.shape())) {
@@ -41,7 +41,7 @@ void Node::accumulate(std::size_t i, const Tensor& contribution) {
                      input.value.shape());
   }
   if (!input.has_gradient) {
-    input.gradient = contribution;
+    input.gradient = std::move(contribution);
     input.has_gradient = true;
   } else if (input.gradient.owns_storage_alone() && input.gradient.is_contiguous()) {
     add_in_place(input.gradient, contribution);
@@ -91,13 +91,12 @@ Variable parameter(const Tensor& value, std::string label, Where where) {
   return variable;
 }
 
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, const std::vector<Variable>& inputs,
-                Where where) {
+Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const Variable> inputs, Where where) {
   bool needed = false;
   for (const Variable& input : inputs) needed = needed || input.needs_gradient();
   if (!needed || !recording) node = make_node<Node>();
   node->op = op;
-  node->value = value;
+  node->value = std::move(value);
   node->where = where;
   if (!needed || !recording) return Variable(std::move(node));
   node->needs_gradient = true;

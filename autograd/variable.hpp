@@ -1,8 +1,11 @@
 // Variable and Node: a value that remembers how it was made, so that backward can find its way.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.hpp"
@@ -32,7 +35,7 @@ struct Node {
   /// True when input number `i` needs a gradient.
   bool wants(std::size_t i) const { return inputs[i].node->needs_gradient; }
   /// The one place where gradients are added up: checks the shape, throws GraphError.
-  void accumulate(std::size_t i, const Tensor& gradient);
+  void accumulate(std::size_t i, Tensor gradient);
   void clear_gradient();
 
   Tensor value;
@@ -98,8 +101,11 @@ Variable parameter(const Tensor& value, std::string label = "", Where where = Wh
 
 /// The one place where the graph is recorded: gives `op`'s node its value and inputs. When no input needs a gradient,
 /// or under a NoGradientGuard, the result is a constant and `node` with its saved values is dropped.
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, const std::vector<Variable>& inputs,
-                Where where);
+Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const Variable> inputs, Where where);
+inline Variable record(const char* op, std::shared_ptr<Node> node, Tensor value,
+                       std::initializer_list<Variable> inputs, Where where) {
+  return record(op, std::move(node), std::move(value), std::span(inputs.begin(), inputs.size()), where);
+}
 
 /// While one lives, nothing on this thread is recorded.
 class NoGradientGuard {

@@ -49,18 +49,19 @@ void map_row(Index n, Real* z, Index z_step, const Real* x, Index x_step, const 
   }
 }
 
-/// z[i] = f(x[i], y[i]) over a common shape. z may be x or y itself, but must not overlap them otherwise.
+// The two ways of map_into: element after element, and row after row.
 template <class F>
-void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
+void map_contiguous(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
+  Real* const out = z.data_in_place();
+  const Real* const in_x = x.data();
+  const Real* const in_y = y.data();
+  parallel_for(z.size(), elements_per_thread, [&](Index begin, Index end) {
+    map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
+  });
+}
+template <class F>
+void map_rows(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
   if (z.size() == 0) return;
-  if (x.shape() == z.shape() && y.shape() == z.shape() && z.is_contiguous() && x.is_contiguous() && y.is_contiguous()) {
-    Real* const out = z.data_in_place();
-    const Real* const in_x = x.data();
-    const Real* const in_y = y.data();
-    return parallel_for(z.size(), elements_per_thread, [&](Index begin, Index end) {
-      map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
-    });
-  }
   const Loops loops = merge_axes(z.shape(), z.strides(), x.strides(), y.strides());
   const Index n = loops.row_length();
   Real* const out = z.data_in_place();
@@ -80,10 +81,16 @@ void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
   });
 }
 
+/// z[i] = f(x[i], y[i]) over a common shape. z may be x or y itself, but must not overlap them otherwise.
+template <class F>
+void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
+  return z.lies_like(x) && z.lies_like(y) ? map_contiguous(z, x, y, f) : map_rows(z, x, y, f);
+}
+
 /// A new tensor of f(x[i]).
 template <class F>
 Tensor map(const Tensor& x, const F& f) {
-  Tensor z = Tensor::uninitialized(x.shape());
+  Tensor z = Tensor::uninitialized_like(x);
   map_into(z, x, x, [&f](Real a, Real) { return f(a); });
   return z;
 }
@@ -91,6 +98,11 @@ Tensor map(const Tensor& x, const F& f) {
 /// A new tensor of f(x[i], y[i]) under NumPy broadcasting. Throws ShapeError naming `op`.
 template <class F>
 Tensor map(const char* op, const Tensor& x, const Tensor& y, Where where, const F& f) {
+  if (x.shape() == y.shape()) {
+    Tensor z = Tensor::uninitialized_like(x);
+    map_into(z, x, y, f);
+    return z;
+  }
   const Shape shape = broadcast_shapes(op, x.shape(), y.shape(), where);
   Tensor z = Tensor::uninitialized(shape, where);
   map_into(z, x.broadcast_to(shape), y.broadcast_to(shape), f);

@@ -7,9 +7,6 @@
 
 namespace segue {
 
-Shape::Shape(std::initializer_list<Index> lengths, Where where)
-    : Shape(std::span<const Index>(lengths.begin(), lengths.size()), where) {}
-
 Shape::Shape(std::span<const Index> lengths, Where where) {
   for (const Index length : lengths) push_back(length, where);
 }
@@ -20,10 +17,7 @@ Shape Shape::filled(int rank, Index length) {
   return shape;
 }
 
-void Shape::push_back(Index length, Where where) {
-  if (rank_ == max_rank) fail<ShapeError>(where, "a shape has at most {} axes", max_rank);
-  lengths_[static_cast<std::size_t>(rank_++)] = length;
-}
+void Shape::fail_for_rank(Where where) { fail<ShapeError>(where, "a shape has at most {} axes", max_rank); }
 
 Index Shape::size() const {
   Index product = 1;

@@ -10,6 +10,7 @@
 
 #include "tensor/error.hpp"
 #include "tensor/real.hpp"
+#include "tensor/storage.hpp"
 
 namespace segue {
 
@@ -18,8 +19,10 @@ class Shape {
  public:
   static constexpr int max_rank = 8;
 
-  Shape() = default;
-  Shape(std::initializer_list<Index> lengths, Where where = Where::current());
+  constexpr Shape() = default;
+  constexpr Shape(std::initializer_list<Index> lengths, Where where = Where::current()) {
+    for (const Index length : lengths) push_back(length, where);
+  }
   explicit Shape(std::span<const Index> lengths, Where where = Where::current());
   /// `rank` axes of the same length.
   static Shape filled(int rank, Index length);
@@ -29,13 +32,20 @@ class Shape {
   Index& operator[](int axis) { return lengths_[static_cast<std::size_t>(axis)]; }
   const Index* begin() const { return lengths_.data(); }
   const Index* end() const { return lengths_.data() + rank_; }
-  void push_back(Index length, Where where = Where::current());
+  constexpr void push_back(Index length, Where where = Where::current()) {
+    if (rank_ == max_rank) fail_for_rank(where);
+    lengths_[static_cast<std::size_t>(rank_++)] = length;
+  }
 
   /// How many elements a tensor of this shape has; 1 for rank 0.
   Index size() const;
-  bool operator==(const Shape& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
+  bool operator==(const Shape& other) const {
+    return this == &other || std::equal(begin(), end(), other.begin(), other.end());
+  }
 
  private:
+  [[noreturn]] static void fail_for_rank(Where where);
+
   std::array<Index, max_rank> lengths_{};
   int rank_ = 0;
 };
@@ -44,7 +54,7 @@ class Shape {
 using Strides = Shape;
 
 /// Axis numbers; negative ones count from the end.
-using Axes = std::vector<int>;
+using Axes = std::vector<int, BlockAllocator<int>>;
 
 /// "[2, 3]".
 std::string to_string(const Shape& shape);

@@ -34,9 +34,8 @@ struct SizeClass {
 SizeClass size_class(std::size_t bytes) {
   bytes = std::max<std::size_t>(bytes, 64);
   const auto power = static_cast<std::size_t>(std::bit_width(bytes - 1) - 1);  // 2^power < bytes <= 2^(power+1)
-  const std::size_t quarter = (std::size_t{1} << power) / 4;
-  const std::size_t quarters = (bytes - 1) / quarter + 1;  // 5 .. 8
-  return {power * 4 + quarters - 5, quarters * quarter};
+  const std::size_t quarters = ((bytes - 1) >> (power - 2)) + 1;                // 5 .. 8 of 2^power
+  return {power * 4 + quarters - 5, quarters << (power - 2)};
 }
 
 // Freed blocks wait here, by size class, for the next tensor of their size: training in a steady state asks the system
@@ -67,13 +66,42 @@ std::size_t bytes_for(Index size) {
   return count * sizeof(Real);
 }
 
+// Numbers lie in one block with their Storage and what std::shared_ptr needs to count its users, 64 bytes behind the
+// start of these two.
+constexpr std::size_t header = 64;
+template <class T>
+struct StorageAllocator {
+  using value_type = T;
+  explicit StorageAllocator(std::size_t bytes) : numbers(bytes) {}
+  template <class U>
+  explicit StorageAllocator(const StorageAllocator<U>& other) : numbers(other.numbers) {}
+  T* allocate(std::size_t) {
+    static_assert(sizeof(T) <= header);
+    void* const block = take_block(header + numbers);
+    const std::size_t live = live_bytes += numbers;
+    std::size_t peak = peak_bytes;
+    while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
+    }
+    return static_cast<T*>(block);
+  }
+  void deallocate(T* block, std::size_t) {
+    live_bytes -= numbers;
+    give_block_back(block, header + numbers);
+  }
+
+  std::size_t numbers;
+};
+
 }  // namespace
 
 void* take_block(std::size_t bytes) {
   const SizeClass c = size_class(bytes);
   if (!reuse_blocks || thread_ends || free_blocks.first[c.number] == nullptr) return ::operator new(c.bytes, alignment);
   FreeBlock*& first = free_blocks.first[c.number];
-  return std::exchange(first, first->next);
+  void* const block = std::exchange(first, first->next);
+  __builtin_prefetch(first, 1);
+  __builtin_prefetch(reinterpret_cast<char*>(first) + 64, 1);
+  return block;
 }
 
 void give_block_back(void* block, std::size_t bytes) {
@@ -82,20 +110,12 @@ void give_block_back(void* block, std::size_t bytes) {
   first = new (block) FreeBlock{first};
 }
 
-Storage::Storage(Index n) : data(static_cast<Real*>(take_block(bytes_for(n)))), size(n) {
-  const std::size_t live = live_bytes += bytes_for(n);
-  std::size_t peak = peak_bytes;
-  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
-  }
-}
-
-Storage::~Storage() {
-  live_bytes -= bytes_for(size);
-  give_block_back(data, bytes_for(size));
-}
-
 std::shared_ptr<Storage> allocate_storage(Index size) {
-  return std::allocate_shared<Storage>(BlockAllocator<Storage>(), size);
+  auto storage = std::allocate_shared<Storage>(StorageAllocator<Storage>(bytes_for(size)));
+  const auto address = reinterpret_cast<std::uintptr_t>(storage.get());
+  storage->data = reinterpret_cast<Real*>((address / header + 1) * header);
+  storage->size = size;
+  return storage;
 }
 
 std::size_t tensor_bytes() { return live_bytes; }

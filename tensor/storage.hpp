@@ -24,15 +24,11 @@ struct BlockAllocator {
   bool operator==(const BlockAllocator&) const { return true; }
 };
 
-/// One block of numbers, aligned to 64 bytes. `version` counts the times it was opened for writing.
+/// Numbers, aligned to 64 bytes, in one block with what counts their users. `version` counts the times they were opened
+/// for writing.
 struct Storage {
-  explicit Storage(Index size);
-  ~Storage();
-  Storage(const Storage&) = delete;
-  Storage& operator=(const Storage&) = delete;
-
-  Real* data;
-  Index size;
+  Real* data = nullptr;
+  Index size = 0;
   std::uint64_t version = 0;
 };
 

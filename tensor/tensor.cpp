@@ -11,23 +11,37 @@ namespace segue {
 
 namespace {
 
-// All tensors without numbers of their own share one block, so that making one costs nothing.
-const std::shared_ptr<Storage>& no_numbers() {
-  static const std::shared_ptr<Storage> storage = allocate_storage(0);
-  return storage;
+bool is_row_major(const Shape& shape, const Strides& strides) {
+  Index step = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    if (shape[axis] != 1 && strides[axis] != step) return false;
+    step *= shape[axis];
+  }
+  return true;
+}
+
+std::shared_ptr<const Layout> make_layout(const Shape& shape, const Strides& strides, Index offset) {
+  static constexpr Layout one_number;
+  const Index size = shape.size();
+  if (size == 0) offset = 0;  // a window without elements must not point past the storage
+  if (shape.rank() == 0 && offset == 0) return kept_forever(one_number);
+  const bool contiguous = size == 0 || is_row_major(shape, strides);
+  return std::allocate_shared<const Layout>(BlockAllocator<Layout>(), shape, strides, offset, size, contiguous);
 }
 
 }  // namespace
 
-Tensor::Tensor() : shape_(Shape::filled(1, 0)), strides_(Strides::filled(1, 1)), storage_(no_numbers()) {}
+constinit Storage no_numbers;
+constinit const Layout no_elements = {{0}, {1}, 0, 0, true};
+
+Tensor::Tensor(std::shared_ptr<Storage> storage, std::shared_ptr<const Layout> layout)
+    : storage_(std::move(storage)), layout_(std::move(layout)) {}
 
 Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
-    : shape_(shape), strides_(strides), size_(shape.size()), storage_(std::move(storage)) {
-  if (size_ > 0) offset_ = offset;  // a window without elements must not point past the storage
-}
+    : Tensor(std::move(storage), make_layout(shape, strides, offset)) {}
 
 Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where) : Tensor(uninitialized(shape, where)) {
-  if (static_cast<Index>(values.size()) != size_) {
+  if (static_cast<Index>(values.size()) != size()) {
     fail<ShapeError>(where, "{} values do not fill shape {}", values.size(), shape);
   }
   std::copy(values.begin(), values.end(), data_in_place());
@@ -36,6 +50,11 @@ Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where)
 Tensor Tensor::uninitialized(const Shape& shape, Where where) {
   check_shape(shape, where);
   return Tensor(allocate_storage(shape.size()), shape, contiguous_strides(shape), 0);
+}
+
+Tensor Tensor::uninitialized_like(const Tensor& x) {
+  if (!x.is_contiguous() || x.offset() != 0) return uninitialized(x.shape());
+  return Tensor(allocate_storage(x.size()), x.layout_);
 }
 
 Tensor Tensor::zeros(const Shape& shape, Where where) { return full(shape, 0, where); }
@@ -57,16 +76,7 @@ Tensor Tensor::arange(Index n, Where where) {
 
 Index Tensor::dim(int axis, Where where) const {
   if (rank() == 0) fail<RangeError>(where, "a tensor of rank 0 has no axis {}", axis);
-  return shape_[normalize_axis(axis, rank(), where)];
-}
-
-bool Tensor::is_contiguous() const {
-  Index step = 1;
-  for (int axis = rank() - 1; axis >= 0; --axis) {
-    if (shape_[axis] != 1 && strides_[axis] != step && size_ != 0) return false;
-    step *= shape_[axis];
-  }
-  return true;
+  return shape()[normalize_axis(axis, rank(), where)];
 }
 
 namespace {
@@ -98,13 +108,13 @@ void Tensor::set_in_place(std::initializer_list<Index> indices, Real value, Wher
 }
 
 Real Tensor::item(Where where) const {
-  if (size_ != 1) fail<ShapeError>(where, "item: needs exactly one element, shape is {}", shape_);
+  if (size() != 1) fail<ShapeError>(where, "item: needs exactly one element, shape is {}", shape());
   return *data();
 }
 
 std::vector<Real> Tensor::to_vector() const {
   const Tensor flat = contiguous();
-  return {flat.data(), flat.data() + size_};
+  return {flat.data(), flat.data() + size()};
 }
 
 namespace {
@@ -151,25 +161,25 @@ bool strides_for_view(const Tensor& x, const Shape& shape, Strides& strides) {
 }  // namespace
 
 Tensor Tensor::reshape(const Shape& wanted, Where where) const {
-  const Shape shape = resolve_shape(shape_, wanted, where);
+  const Shape shape = resolve_shape(layout_->shape, wanted, where);
   Strides strides;
-  if (strides_for_view(*this, shape, strides)) return Tensor(storage_, shape, strides, offset_);
+  if (strides_for_view(*this, shape, strides)) return Tensor(storage_, shape, strides, offset());
   return clone().reshape(shape, where);
 }
 
 Tensor Tensor::permute(const Axes& axes, Where where) const {
   const Axes order = normalize_axes(axes, rank(), where);
   if (static_cast<int>(order.size()) != rank()) {
-    fail<ShapeError>(where, "permute: {} axes named for shape {}", order.size(), shape_);
+    fail<ShapeError>(where, "permute: {} axes named for shape {}", order.size(), shape());
   }
-  Shape shape = shape_;
-  Strides strides = strides_;
+  Shape shape = layout_->shape;
+  Strides strides = layout_->strides;
   for (int axis = 0; axis < rank(); ++axis) {
     const int source = order[static_cast<std::size_t>(axis)];
-    shape[axis] = shape_[source];
-    strides[axis] = strides_[source];
+    shape[axis] = layout_->shape[source];
+    strides[axis] = layout_->strides[source];
   }
-  return Tensor(storage_, shape, strides, offset_);
+  return Tensor(storage_, shape, strides, offset());
 }
 
 Tensor Tensor::transpose(int axis_a, int axis_b, Where where) const {
@@ -185,26 +195,26 @@ Tensor Tensor::narrow(int axis, Index start, Index length, Where where) const {
   const Index available = dim(axis, where);
   const int a = normalize_axis(axis, rank(), where);
   if (start < 0 || length < 0 || start > available || length > available - start) {
-    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length, start, axis, shape_);
+    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length, start, axis, shape());
   }
-  Shape shape = shape_;
+  Shape shape = layout_->shape;
   shape[a] = length;
-  return Tensor(storage_, shape, strides_, offset_ + start * strides_[a]);
+  return Tensor(storage_, shape, strides(), offset() + start * strides()[a]);
 }
 
 Tensor Tensor::broadcast_to(const Shape& shape, Where where) const {
-  if (shape == shape_) return *this;
+  if (shape == layout_->shape) return *this;
   check_shape(shape, where);
   const int added = shape.rank() - rank();
   Strides strides = Strides::filled(shape.rank(), 0);
   bool fits = added >= 0;
   for (int axis = 0; fits && axis < rank(); ++axis) {
-    const bool same = shape_[axis] == shape[axis + added];
-    fits = same || shape_[axis] == 1;
-    strides[axis + added] = same ? strides_[axis] : 0;
+    const bool same = layout_->shape[axis] == shape[axis + added];
+    fits = same || layout_->shape[axis] == 1;
+    strides[axis + added] = same ? layout_->strides[axis] : 0;
   }
-  if (!fits) fail<ShapeError>(where, "broadcast_to: shape {} does not broadcast to {}", shape_, shape);
-  return Tensor(storage_, shape, strides, offset_);
+  if (!fits) fail<ShapeError>(where, "broadcast_to: shape {} does not broadcast to {}", layout_->shape, shape);
+  return Tensor(storage_, shape, strides, offset());
 }
 
 Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
@@ -219,8 +229,8 @@ void Tensor::fill_in_place(Real value, Where where) {
 }
 
 void Tensor::copy_in_place(const Tensor& source, Where where) {
-  if (!(source.shape() == shape_)) {
-    fail<ShapeError>(where, "copy_in_place: shape {} into a tensor of shape {}", source.shape(), shape_);
+  if (!(source.shape() == shape())) {
+    fail<ShapeError>(where, "copy_in_place: shape {} into a tensor of shape {}", source.shape(), shape());
   }
   map_in_place(
       *this, source, [](Real, Real s) { return s; }, where);
