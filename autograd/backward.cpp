@@ -53,6 +53,9 @@ void walk(std::vector<std::shared_ptr<Node>> order, Graph graph, Where where) {
   while (!order.empty()) {
     const std::shared_ptr<Node> node = std::move(order.back());
     order.pop_back();
+    if (order.size() >= 4) {
+      for (int line = 0; line < 4; ++line) __builtin_prefetch(reinterpret_cast<const char*>(order[order.size() - 4].get()) + 64 * line, 1);
+    }
     if (node->has_gradient && !is_leaf(*node)) {
       node->backward(node->gradient);
       if (stop_at_non_finite) check_finite(*node, where);

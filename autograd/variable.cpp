@@ -21,7 +21,9 @@ Node::Node() : id(++made_nodes) {}
 // small however long the chain is.
 Node::~Node() {
   ++destroyed_nodes;
-  std::vector<Input, BlockAllocator<Input>> pending = std::move(inputs);
+  if (inputs.empty()) return;
+  std::vector<Input, BlockAllocator<Input>> pending;
+  for (Input& input : inputs) pending.push_back(std::move(input));
   while (!pending.empty()) {
     const Input last = std::move(pending.back());
     pending.pop_back();
@@ -100,10 +102,10 @@ Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::s
   node->where = where;
   if (!needed || !recording) return Variable(std::move(node));
   node->needs_gradient = true;
-  node->inputs.reserve(inputs.size());
-  for (const Variable& input : inputs) {
-    const auto& storage = input.value().storage();
-    node->inputs.push_back({input.shared_node(), storage, storage->version});
+  node->inputs.assign(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto& storage = inputs[i].value().storage();
+    node->inputs.begin()[i] = {inputs[i].shared_node(), storage, storage->version};
   }
   return Variable(std::move(node));
 }

@@ -1,6 +1,7 @@
 // Variable and Node: a value that remembers how it was made, so that backward can find its way.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -18,7 +19,34 @@ struct Node;
 struct Input {
   std::shared_ptr<Node> node;
   std::shared_ptr<Storage> storage;
-  std::uint64_t version;
+  std::uint64_t version = 0;
+};
+
+/// The edges of a node, in their order. The first few lie in the node itself: most ops have no more.
+class Inputs {
+ public:
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Input* begin() { return many_.empty() ? few_.data() : many_.data(); }
+  const Input* begin() const { return many_.empty() ? few_.data() : many_.data(); }
+  const Input* end() const { return begin() + size_; }
+  Input* end() { return begin() + size_; }
+  const Input& operator[](std::size_t i) const { return begin()[i]; }
+  const Input& front() const { return *begin(); }
+  void assign(std::size_t size) {
+    size_ = size;
+    if (size > few_.size()) many_.resize(size);
+  }
+  void clear() {
+    for (Input& input : *this) input = {};
+    size_ = 0;
+    many_.clear();
+  }
+
+ private:
+  std::array<Input, 2> few_;
+  std::vector<Input, BlockAllocator<Input>> many_;
+  std::size_t size_ = 0;
 };
 
 /// A value in the graph: a leaf (parameter or constant), or the result z of an op. Each op derives a struct of its own
@@ -40,7 +68,7 @@ struct Node {
 
   Tensor value;
   Tensor gradient;  // meaningful when has_gradient
-  std::vector<Input, BlockAllocator<Input>> inputs;
+  Inputs inputs;
   const char* op = "constant";
   std::string label;        // a name for people; may be empty
   Where where;              // the caller's line that made this node

@@ -77,7 +77,7 @@ struct StorageAllocator {
   explicit StorageAllocator(const StorageAllocator<U>& other) : numbers(other.numbers) {}
   T* allocate(std::size_t) {
     static_assert(sizeof(T) <= header);
-    void* const block = take_block(header + numbers);
+    void* const block = take_block(numbers <= 16 ? 64: header + numbers);
     const std::size_t live = live_bytes += numbers;
     std::size_t peak = peak_bytes;
     while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
@@ -86,7 +86,7 @@ struct StorageAllocator {
   }
   void deallocate(T* block, std::size_t) {
     live_bytes -= numbers;
-    give_block_back(block, header + numbers);
+    give_block_back(block, numbers <= 16 ? 64: header + numbers);
   }
 
   std::size_t numbers;
@@ -113,7 +113,7 @@ void give_block_back(void* block, std::size_t bytes) {
 std::shared_ptr<Storage> allocate_storage(Index size) {
   auto storage = std::allocate_shared<Storage>(StorageAllocator<Storage>(bytes_for(size)));
   const auto address = reinterpret_cast<std::uintptr_t>(storage.get());
-  storage->data = reinterpret_cast<Real*>((address / header + 1) * header);
+  storage->data = bytes_for(size) <= 16 ? reinterpret_cast<Real*>(storage.get() + 1) : reinterpret_cast<Real*>((address / header + 1) * header);
   storage->size = size;
   return storage;
 }
