@@ -108,7 +108,7 @@ void backward(const Variable& z, const Tensor& dz, Graph graph, Where where) {
   for (const auto& node : order) check_usable(*node, where);
   // Whatever an interrupted or kept walk left in inner nodes must not be added to.
   for (const auto& node : order) {
-    if (!is_leaf(*node)) node->clear_gradient();
+    if (!is_leaf(*node) && node->has_gradient) node->clear_gradient();
   }
   Node& root = *z.shared_node();
   root.gradient = root.has_gradient ? add(root.gradient, dz) : dz;

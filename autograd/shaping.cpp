@@ -81,7 +81,7 @@ Variable concat(const std::vector<Variable>& parts, int axis, Where where) {
   auto op = make_node<Concat>();
   op->axis = axis;
   for (const Tensor& value : values) op->lengths.push_back(value.dim(axis));
-  return record("concat", op, z, parts, where);
+  return record("concat", op, z, std::vector<VariableRef>(parts.begin(), parts.end()), where);
 }
 
 struct Gather : Node {

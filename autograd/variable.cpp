@@ -93,7 +93,8 @@ Variable parameter(const Tensor& value, std::string label, Where where) {
   return variable;
 }
 
-Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const Variable> inputs, Where where) {
+Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const VariableRef> inputs,
+                Where where) {
   bool needed = false;
   for (const Variable& input : inputs) needed = needed || input.needs_gradient();
   if (!needed || !recording) node = make_node<Node>();
@@ -104,8 +105,9 @@ Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::s
   node->needs_gradient = true;
   node->inputs.assign(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const auto& storage = inputs[i].value().storage();
-    node->inputs.begin()[i] = {inputs[i].shared_node(), storage, storage->version};
+    const Variable& input = inputs[i];
+    const auto& storage = input.value().storage();
+    node->inputs.begin()[i] = {input.shared_node(), storage, storage->version};
   }
   return Variable(std::move(node));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -84,7 +85,7 @@ struct Node {
 /// A node of the kind Op, in a block that an earlier one may have used.
 template <class Op>
 std::shared_ptr<Op> make_node() {
-  return std::allocate_shared<Op>(BlockAllocator<Op>());
+  return std::allocate_shared_for_overwrite<Op>(BlockAllocator<Op>());
 }
 
 /// A handle to a shared Node. Copying one is cheap and refers to the same node.
@@ -124,14 +125,17 @@ class Variable {
   std::shared_ptr<Node> node_;
 };
 
+using VariableRef = std::reference_wrapper<const Variable>;
+
 /// A leaf that gradients flow into.
 Variable parameter(const Tensor& value, std::string label = "", Where where = Where::current());
 
 /// The one place where the graph is recorded: gives `op`'s node its value and inputs. When no input needs a gradient,
 /// or under a NoGradientGuard, the result is a constant and `node` with its saved values is dropped.
-Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const Variable> inputs, Where where);
+Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const VariableRef> inputs,
+                Where where);
 inline Variable record(const char* op, std::shared_ptr<Node> node, Tensor value,
-                       std::initializer_list<Variable> inputs, Where where) {
+                       std::initializer_list<VariableRef> inputs, Where where) {
   return record(op, std::move(node), std::move(value), std::span(inputs.begin(), inputs.size()), where);
 }
 

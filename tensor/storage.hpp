@@ -18,7 +18,7 @@ struct BlockAllocator {
   using value_type = T;
   BlockAllocator() = default;
   template <class U>
-  explicit BlockAllocator(const BlockAllocator<U>&) {}
+  BlockAllocator(const BlockAllocator<U>&) {}
   T* allocate(std::size_t n) { return static_cast<T*>(take_block(n * sizeof(T))); }
   void deallocate(T* block, std::size_t n) { give_block_back(block, n * sizeof(T)); }
   bool operator==(const BlockAllocator&) const { return true; }
