@@ -53,9 +53,6 @@ void walk(std::vector<std::shared_ptr<Node>> order, Graph graph, Where where) {
   while (!order.empty()) {
     const std::shared_ptr<Node> node = std::move(order.back());
     order.pop_back();
-    if (order.size() >= 4) {
-      for (int line = 0; line < 4; ++line) __builtin_prefetch(reinterpret_cast<const char*>(order[order.size() - 4].get()) + 64 * line, 1);
-    }
     if (node->has_gradient && !is_leaf(*node)) {
       node->backward(node->gradient);
       if (stop_at_non_finite) check_finite(*node, where);
@@ -105,10 +102,14 @@ void backward(const Variable& z, const Tensor& dz, Graph graph, Where where) {
   if (!(dz.shape() == z.shape())) fail<ShapeError>(where, "a gradient of shape {} for shape {}", dz.shape(), z.shape());
   if (!z.needs_gradient()) fail<GraphError>(where, "no parameter leads to {}", describe(z.node()));
   std::vector<std::shared_ptr<Node>> order = topological_order(z);
-  for (const auto& node : order) check_usable(*node, where);
-  // Whatever an interrupted or kept walk left in inner nodes must not be added to.
+  bool leftovers = false;
   for (const auto& node : order) {
-    if (!is_leaf(*node) && node->has_gradient) node->clear_gradient();
+    check_usable(*node, where);
+    leftovers = leftovers || (node->has_gradient && !is_leaf(*node));
+  }
+  // Whatever an interrupted or kept walk left in inner nodes must not be added to.
+  for (std::size_t i = 0; leftovers && i < order.size(); ++i) {
+    if (!is_leaf(*order[i])) order[i]->clear_gradient();
   }
   Node& root = *z.shared_node();
   root.gradient = root.has_gradient ? add(root.gradient, dz) : dz;

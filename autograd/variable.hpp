@@ -28,8 +28,8 @@ class Inputs {
  public:
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  Input* begin() { return many_.empty() ? few_.data() : many_.data(); }
-  const Input* begin() const { return many_.empty() ? few_.data() : many_.data(); }
+  Input* begin() { return size_ <= few_.size() ? few_.data() : many_.data(); }
+  const Input* begin() const { return size_ <= few_.size() ? few_.data() : many_.data(); }
   const Input* end() const { return begin() + size_; }
   Input* end() { return begin() + size_; }
   const Input& operator[](std::size_t i) const { return begin()[i]; }
@@ -45,9 +45,9 @@ class Inputs {
   }
 
  private:
+  std::size_t size_ = 0;
   std::array<Input, 2> few_;
   std::vector<Input, BlockAllocator<Input>> many_;
-  std::size_t size_ = 0;
 };
 
 /// A value in the graph: a leaf (parameter or constant), or the result z of an op. Each op derives a struct of its own
@@ -67,19 +67,19 @@ struct Node {
   void accumulate(std::size_t i, Tensor gradient);
   void clear_gradient();
 
-  Tensor value;
-  Tensor gradient;  // meaningful when has_gradient
-  Inputs inputs;
-  const char* op = "constant";
-  std::string label;        // a name for people; may be empty
-  Where where;              // the caller's line that made this node
-  std::uint64_t id;         // counts nodes in the order of their making
-  std::uint64_t cut = 0;    // of a stop-gradient: the id of the node it cut off
-  std::uint64_t visit = 0;  // number of the last walk that came by
   bool needs_gradient = false;
   bool has_gradient = false;
   bool keeps_gradient = false;  // an inner node whose gradient is to survive backward
   bool released = false;        // backward has been here and let the inputs go
+  std::uint64_t visit = 0;      // number of the last walk that came by
+  Inputs inputs;
+  Tensor value;
+  Tensor gradient;  // meaningful when has_gradient
+  const char* op = "constant";
+  std::string label;      // a name for people; may be empty
+  Where where;            // the caller's line that made this node
+  std::uint64_t id;       // counts nodes in the order of their making
+  std::uint64_t cut = 0;  // of a stop-gradient: the id of the node it cut off
 };
 
 /// A node of the kind Op, in a block that an earlier one may have used.

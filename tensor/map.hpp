@@ -55,7 +55,7 @@ void map_contiguous(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
   Real* const out = z.data_in_place();
   const Real* const in_x = x.data();
   const Real* const in_y = y.data();
-  parallel_for(z.size(), elements_per_thread, [&](Index begin, Index end) {
+  parallel_for(z.size(), elements_per_thread, [=, &f](Index begin, Index end) {
     map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
   });
 }

@@ -66,18 +66,20 @@ std::size_t bytes_for(Index size) {
   return count * sizeof(Real);
 }
 
-// Numbers lie in one block with their Storage and what std::shared_ptr needs to count its users, 64 bytes behind the
-// start of these two.
-constexpr std::size_t header = 64;
+// A Storage lies in one block with its numbers. They start at byte 64, behind the Storage and what std::shared_ptr needs
+// to count its users, or right behind these when they are so few that 64 bytes hold it all.
+constexpr std::size_t header = 64, few = 16;
+
 template <class T>
 struct StorageAllocator {
   using value_type = T;
   explicit StorageAllocator(std::size_t bytes) : numbers(bytes) {}
   template <class U>
-  explicit StorageAllocator(const StorageAllocator<U>& other) : numbers(other.numbers) {}
+  StorageAllocator(const StorageAllocator<U>& other) : numbers(other.numbers) {}
+
   T* allocate(std::size_t) {
-    static_assert(sizeof(T) <= header);
-    void* const block = take_block(numbers <= 16 ? 64: header + numbers);
+    static_assert(sizeof(T) + few <= header);
+    void* const block = take_block(numbers <= few ? header : header + numbers);
     const std::size_t live = live_bytes += numbers;
     std::size_t peak = peak_bytes;
     while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
@@ -86,10 +88,10 @@ struct StorageAllocator {
   }
   void deallocate(T* block, std::size_t) {
     live_bytes -= numbers;
-    give_block_back(block, numbers <= 16 ? 64: header + numbers);
+    give_block_back(block, numbers <= few ? header : header + numbers);
   }
 
-  std::size_t numbers;
+  std::size_t numbers;  // their bytes
 };
 
 }  // namespace
@@ -100,7 +102,6 @@ void* take_block(std::size_t bytes) {
   FreeBlock*& first = free_blocks.first[c.number];
   void* const block = std::exchange(first, first->next);
   __builtin_prefetch(first, 1);
-  __builtin_prefetch(reinterpret_cast<char*>(first) + 64, 1);
   return block;
 }
 
@@ -111,9 +112,10 @@ void give_block_back(void* block, std::size_t bytes) {
 }
 
 std::shared_ptr<Storage> allocate_storage(Index size) {
-  auto storage = std::allocate_shared<Storage>(StorageAllocator<Storage>(bytes_for(size)));
-  const auto address = reinterpret_cast<std::uintptr_t>(storage.get());
-  storage->data = bytes_for(size) <= 16 ? reinterpret_cast<Real*>(storage.get() + 1) : reinterpret_cast<Real*>((address / header + 1) * header);
+  const std::size_t bytes = bytes_for(size);
+  auto storage = std::allocate_shared<Storage>(StorageAllocator<Storage>(bytes));
+  const auto end = reinterpret_cast<std::uintptr_t>(storage.get() + 1);
+  storage->data = reinterpret_cast<Real*>(bytes <= few ? end : (end / header + 1) * header);
   storage->size = size;
   return storage;
 }

@@ -24,8 +24,7 @@ struct BlockAllocator {
   bool operator==(const BlockAllocator&) const { return true; }
 };
 
-/// Numbers, aligned to 64 bytes, in one block with what counts their users. `version` counts the times they were opened
-/// for writing.
+/// Numbers, aligned to 64 bytes unless they are only a few. `version` counts the times they were opened for writing.
 struct Storage {
   Real* data = nullptr;
   Index size = 0;

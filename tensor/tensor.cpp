@@ -34,9 +34,6 @@ std::shared_ptr<const Layout> make_layout(const Shape& shape, const Strides& str
 constinit Storage no_numbers;
 constinit const Layout no_elements = {{0}, {1}, 0, 0, true};
 
-Tensor::Tensor(std::shared_ptr<Storage> storage, std::shared_ptr<const Layout> layout)
-    : storage_(std::move(storage)), layout_(std::move(layout)) {}
-
 Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
     : Tensor(std::move(storage), make_layout(shape, strides, offset)) {}
 

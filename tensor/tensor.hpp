@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tensor/error.hpp"
@@ -104,7 +105,8 @@ class Tensor {
   void copy_in_place(const Tensor& source, Where where = Where::current());
 
  private:
-  Tensor(std::shared_ptr<Storage> storage, std::shared_ptr<const Layout> layout);
+  Tensor(std::shared_ptr<Storage>&& storage, const std::shared_ptr<const Layout>& layout)
+      : storage_(std::move(storage)), layout_(layout) {}
   Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset);
 
   std::shared_ptr<Storage> storage_;
