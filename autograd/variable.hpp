@@ -15,39 +15,14 @@
 namespace segue {
 
 struct Node;
+class Variable;
+using VariableRef = std::reference_wrapper<const Variable>;
 
 /// One edge of the graph. The storage and its version are kept to notice a value that is changed in place after use.
 struct Input {
   std::shared_ptr<Node> node;
   std::shared_ptr<Storage> storage;
   std::uint64_t version = 0;
-};
-
-/// The edges of a node, in their order. The first few lie in the node itself: most ops have no more.
-class Inputs {
- public:
-  std::size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  Input* begin() { return size_ <= few_.size() ? few_.data() : many_.data(); }
-  const Input* begin() const { return size_ <= few_.size() ? few_.data() : many_.data(); }
-  const Input* end() const { return begin() + size_; }
-  Input* end() { return begin() + size_; }
-  const Input& operator[](std::size_t i) const { return begin()[i]; }
-  const Input& front() const { return *begin(); }
-  void assign(std::size_t size) {
-    size_ = size;
-    if (size > few_.size()) many_.resize(size);
-  }
-  void clear() {
-    for (Input& input : *this) input = {};
-    size_ = 0;
-    many_.clear();
-  }
-
- private:
-  std::size_t size_ = 0;
-  std::array<Input, 2> few_;
-  std::vector<Input, BlockAllocator<Input>> many_;
 };
 
 /// A value in the graph: a leaf (parameter or constant), or the result z of an op. Each op derives a struct of its own
@@ -66,13 +41,17 @@ struct Node {
   /// The one place where gradients are added up: checks the shape, throws GraphError.
   void accumulate(std::size_t i, Tensor gradient);
   void clear_gradient();
+  void set_inputs(std::span<const VariableRef> variables);
+  void clear_inputs();
 
   bool needs_gradient = false;
   bool has_gradient = false;
   bool keeps_gradient = false;  // an inner node whose gradient is to survive backward
   bool released = false;        // backward has been here and let the inputs go
   std::uint64_t visit = 0;      // number of the last walk that came by
-  Inputs inputs;
+  std::span<Input> inputs;      // in few_ or in many_
+  std::array<Input, 2> few_;    // most ops have no more
+  std::vector<Input, BlockAllocator<Input>> many_;
   Tensor value;
   Tensor gradient;  // meaningful when has_gradient
   const char* op = "constant";
@@ -81,6 +60,8 @@ struct Node {
   std::uint64_t id;       // counts nodes in the order of their making
   std::uint64_t cut = 0;  // of a stop-gradient: the id of the node it cut off
 };
+
+using Nodes = std::vector<std::shared_ptr<Node>, BlockAllocator<std::shared_ptr<Node>>>;
 
 /// A node of the kind Op, in a block that an earlier one may have used.
 template <class Op>
@@ -124,8 +105,6 @@ class Variable {
  private:
   std::shared_ptr<Node> node_;
 };
-
-using VariableRef = std::reference_wrapper<const Variable>;
 
 /// A leaf that gradients flow into.
 Variable parameter(const Tensor& value, std::string label = "", Where where = Where::current());

@@ -15,7 +15,7 @@ constexpr Index rows_per_block = 256;  // summed on their own first, which keeps
 
 // z[k] = x[0, k] + x[1, k] + .., for x [rows, n] and the columns begin .. end-1.
 void add_columns(Real* z, const Real* x, Index rows, Index n, Index begin, Index end) {
-  std::vector<Real> block(static_cast<std::size_t>(end - begin));
+  std::vector<Real, BlockAllocator<Real>> block(static_cast<std::size_t>(end - begin));
   for (Index first = 0; first < rows; first += rows_per_block) {
     std::fill(block.begin(), block.end(), Real(0));
     for (Index r = first; r < std::min(rows, first + rows_per_block); ++r) {

@@ -68,7 +68,7 @@ std::size_t bytes_for(Index size) {
 
 // A Storage lies in one block with its numbers. They start at byte 64, behind the Storage and what std::shared_ptr needs
 // to count its users, or right behind these when they are so few that 64 bytes hold it all.
-constexpr std::size_t header = 64, few = 16;
+constexpr std::size_t numbers_at = 64, few_bytes = 16;
 
 template <class T>
 struct StorageAllocator {
@@ -78,8 +78,8 @@ struct StorageAllocator {
   StorageAllocator(const StorageAllocator<U>& other) : numbers(other.numbers) {}
 
   T* allocate(std::size_t) {
-    static_assert(sizeof(T) + few <= header);
-    void* const block = take_block(numbers <= few ? header : header + numbers);
+    static_assert(sizeof(T) + few_bytes <= numbers_at);
+    void* const block = take_block(block_bytes());
     const std::size_t live = live_bytes += numbers;
     std::size_t peak = peak_bytes;
     while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
@@ -88,8 +88,9 @@ struct StorageAllocator {
   }
   void deallocate(T* block, std::size_t) {
     live_bytes -= numbers;
-    give_block_back(block, numbers <= few ? header : header + numbers);
+    give_block_back(block, block_bytes());
   }
+  std::size_t block_bytes() const { return numbers <= few_bytes ? numbers_at : numbers_at + numbers; }
 
   std::size_t numbers;  // their bytes
 };
@@ -115,7 +116,7 @@ std::shared_ptr<Storage> allocate_storage(Index size) {
   const std::size_t bytes = bytes_for(size);
   auto storage = std::allocate_shared<Storage>(StorageAllocator<Storage>(bytes));
   const auto end = reinterpret_cast<std::uintptr_t>(storage.get() + 1);
-  storage->data = reinterpret_cast<Real*>(bytes <= few ? end : (end / header + 1) * header);
+  storage->data = reinterpret_cast<Real*>(bytes <= few_bytes ? end : (end / numbers_at + 1) * numbers_at);
   storage->size = size;
   return storage;
 }
