@@ -20,22 +20,20 @@ bool is_row_major(const Shape& shape, const Strides& strides) {
   return true;
 }
 
-std::shared_ptr<const Layout> make_layout(const Shape& shape, const Strides& strides, Index offset) {
-  static constexpr Layout one_number;
-  const Index size = shape.size();
-  if (size == 0) offset = 0;  // a window without elements must not point past the storage
-  if (shape.rank() == 0 && offset == 0) return kept_forever(one_number);
-  const bool contiguous = size == 0 || is_row_major(shape, strides);
-  return std::allocate_shared<const Layout>(BlockAllocator<Layout>(), shape, strides, offset, size, contiguous);
-}
-
 }  // namespace
 
-constinit Storage no_numbers;
-constinit const Layout no_elements = {{0}, {1}, 0, 0, true};
+constinit Storage Tensor::no_numbers;
+constinit const Tensor::Layout Tensor::no_elements = {{0}, {1}, 0, 0, true};
+constinit const Tensor::Layout Tensor::one_element;
 
 Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
-    : Tensor(std::move(storage), make_layout(shape, strides, offset)) {}
+    : storage_(std::move(storage)), layout_(uncounted(one_element)) {
+  const Index size = shape.size();
+  if (size == 0) offset = 0;  // a window without elements must not point past the storage
+  if (shape.rank() == 0 && offset == 0) return;
+  const bool contiguous = size == 0 || is_row_major(shape, strides);
+  layout_ = std::allocate_shared<Layout>(BlockAllocator<Layout>(), Layout{shape, strides, offset, size, contiguous});
+}
 
 Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where) : Tensor(uninitialized(shape, where)) {
   if (static_cast<Index>(values.size()) != size()) {

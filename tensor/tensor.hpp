@@ -13,29 +13,12 @@
 
 namespace segue {
 
-/// Where in a storage the elements lie. It never changes and is shared, so that a Tensor is small.
-struct Layout {
-  Shape shape;
-  Strides strides;
-  Index offset = 0;  // of the first element
-  Index size = 1;    // number of elements
-  bool contiguous = true;
-};
-
-/// Points to something that is never deleted, without counting who else does.
-template <class T>
-std::shared_ptr<T> kept_forever(T& object) {
-  return std::shared_ptr<T>(std::shared_ptr<T>(), &object);
-}
-extern Storage no_numbers;
-extern const Layout no_elements;
-
 /// An n-dimensional array of Real. Copying one is cheap and shares its numbers; views (reshape, permute, narrow,
 /// broadcast_to) copy nothing; operations return new tensors, and whatever writes into one says `in_place` in its name.
 class Tensor {
  public:
   /// No elements: shape [0].
-  Tensor() : storage_(kept_forever(no_numbers)), layout_(kept_forever(no_elements)) {}
+  Tensor() : storage_(uncounted(no_numbers)), layout_(uncounted(no_elements)) {}
   /// Row-major `values` in the given shape. Throws ShapeError when the count differs.
   Tensor(const Shape& shape, const std::vector<Real>& values, Where where = Where::current());
 
@@ -105,9 +88,26 @@ class Tensor {
   void copy_in_place(const Tensor& source, Where where = Where::current());
 
  private:
+  /// Where in a storage the elements lie. Tensors share it, since it never changes: so copying one is cheap.
+  struct Layout {
+    Shape shape;
+    Strides strides;
+    Index offset = 0;  // of the first element
+    Index size = 1;    // number of elements
+    bool contiguous = true;
+  };
+
   Tensor(std::shared_ptr<Storage>&& storage, const std::shared_ptr<const Layout>& layout)
       : storage_(std::move(storage)), layout_(layout) {}
   Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset);
+
+  /// For what is never deleted: nobody needs to count who uses it.
+  template <class T>
+  static std::shared_ptr<T> uncounted(T& object) {
+    return std::shared_ptr<T>(std::shared_ptr<T>(), &object);
+  }
+  static Storage no_numbers;
+  static const Layout no_elements, one_element;
 
   std::shared_ptr<Storage> storage_;
   std::shared_ptr<const Layout> layout_;
