@@ -44,7 +44,8 @@ void release(Node& node, Graph graph) {
   if (is_leaf(node)) return;
   if (!node.keeps_gradient) node.clear_gradient();
   if (graph == Graph::release) {
-    node.clear_inputs();
+    for (Input& input : node.inputs) input = {};
+    node.inputs = {};
     node.released = true;
   }
 }
@@ -102,14 +103,10 @@ void backward(const Variable& z, const Tensor& dz, Graph graph, Where where) {
   if (!(dz.shape() == z.shape())) fail<ShapeError>(where, "a gradient of shape {} for shape {}", dz.shape(), z.shape());
   if (!z.needs_gradient()) fail<GraphError>(where, "no parameter leads to {}", describe(z.node()));
   Nodes order = topological_order(z);
-  bool leftovers = false;
-  for (const auto& node : order) {
-    check_usable(*node, where);
-    leftovers = leftovers || (node->has_gradient && !is_leaf(*node));
-  }
+  for (const auto& node : order) check_usable(*node, where);
   // Whatever an interrupted or kept walk left in inner nodes must not be added to.
-  for (std::size_t i = 0; leftovers && i < order.size(); ++i) {
-    if (!is_leaf(*order[i])) order[i]->clear_gradient();
+  for (const auto& node : order) {
+    if (node->has_gradient && !is_leaf(*node)) node->clear_gradient();
   }
   Node& root = *z.shared_node();
   root.gradient = root.has_gradient ? add(root.gradient, dz) : dz;

@@ -1,8 +1,5 @@
 #include "autograd/shaping.hpp"
 
-#include <numeric>
-#include <utility>
-
 #include "tensor/indexing.hpp"
 #include "tensor/reduce.hpp"
 
@@ -35,11 +32,7 @@ Variable permute(const Variable& x, const Axes& axes, Where where) {
 }
 
 Variable transpose(const Variable& x, int axis_a, int axis_b, Where where) {
-  Axes axes = all_axes(x.value());
-  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, x.value().rank(), where));
-  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, x.value().rank(), where));
-  if (!axes.empty()) std::swap(axes[a], axes[b]);
-  return permute(x, axes, where);
+  return permute(x, exchanged_axes(x.value().rank(), axis_a, axis_b, where), where);
 }
 
 struct Narrow : Node {

@@ -29,7 +29,7 @@ Node::~Node() {
     pending.pop_back();
     if (last.node.use_count() != 1) continue;
     for (Input& input : last.node->inputs) pending.push_back(std::move(input));
-    last.node->clear_inputs();
+    last.node->inputs = {};
   }
 }
 
@@ -50,21 +50,6 @@ void Node::accumulate(std::size_t i, Tensor contribution) {
   } else {
     input.gradient = add(input.gradient, contribution);  // the first contribution is shared or a broadcast view
   }
-}
-
-void Node::set_inputs(std::span<const VariableRef> variables) {
-  if (variables.size() > few_.size()) many_.resize(variables.size());
-  inputs = {variables.size() > few_.size() ? many_.data() : few_.data(), variables.size()};
-  for (std::size_t i = 0; i < variables.size(); ++i) {
-    const Variable& x = variables[i];
-    inputs[i] = {x.shared_node(), x.value().storage(), x.value().storage()->version};
-  }
-}
-
-void Node::clear_inputs() {
-  few_ = {};
-  many_.clear();
-  inputs = {};
 }
 
 Variable::Variable(const Tensor& value, std::string label, Where where) : node_(make_node<Node>()) {
@@ -118,7 +103,12 @@ Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::s
   node->where = where;
   if (!needed || !recording) return Variable(std::move(node));
   node->needs_gradient = true;
-  node->set_inputs(inputs);
+  if (inputs.size() > node->few.size()) node->many.resize(inputs.size());
+  node->inputs = {inputs.size() > node->few.size() ? node->many.data() : node->few.data(), inputs.size()};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Variable& x = inputs[i];
+    node->inputs[i] = {x.shared_node(), x.value().storage(), x.value().storage()->version};
+  }
   return Variable(std::move(node));
 }
 

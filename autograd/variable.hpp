@@ -41,17 +41,15 @@ struct Node {
   /// The one place where gradients are added up: checks the shape, throws GraphError.
   void accumulate(std::size_t i, Tensor gradient);
   void clear_gradient();
-  void set_inputs(std::span<const VariableRef> variables);
-  void clear_inputs();
 
   bool needs_gradient = false;
   bool has_gradient = false;
   bool keeps_gradient = false;  // an inner node whose gradient is to survive backward
   bool released = false;        // backward has been here and let the inputs go
   std::uint64_t visit = 0;      // number of the last walk that came by
-  std::span<Input> inputs;      // in few_ or in many_
-  std::array<Input, 2> few_;    // most ops have no more
-  std::vector<Input, BlockAllocator<Input>> many_;
+  std::span<Input> inputs;      // they lie in `few`, as those of most ops, or in `many`
+  std::array<Input, 2> few;
+  std::vector<Input, BlockAllocator<Input>> many;
   Tensor value;
   Tensor gradient;  // meaningful when has_gradient
   const char* op = "constant";

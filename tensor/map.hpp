@@ -49,19 +49,16 @@ void map_row(Index n, Real* z, Index z_step, const Real* x, Index x_step, const 
   }
 }
 
-// The two ways of map_into: element after element, and row after row.
+/// z[i] = f(x[i], y[i]) over a common shape. z may be x or y itself, but must not overlap them otherwise.
 template <class F>
-void map_contiguous(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
-  Real* const out = z.data_in_place();
-  const Real* const in_x = x.data();
-  const Real* const in_y = y.data();
-  parallel_for(z.size(), elements_per_thread, [=, &f](Index begin, Index end) {
-    map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
-  });
-}
-template <class F>
-void map_rows(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
+void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
   if (z.size() == 0) return;
+  if (z.lies_like(x) && z.lies_like(y)) {
+    return parallel_for(z.size(), elements_per_thread,
+                        [out = z.data_in_place(), in_x = x.data(), in_y = y.data(), &f](Index begin, Index end) {
+                          map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
+                        });
+  }
   const Loops loops = merge_axes(z.shape(), z.strides(), x.strides(), y.strides());
   const Index n = loops.row_length();
   Real* const out = z.data_in_place();
@@ -79,12 +76,6 @@ void map_rows(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
       first = 0;
     }
   });
-}
-
-/// z[i] = f(x[i], y[i]) over a common shape. z may be x or y itself, but must not overlap them otherwise.
-template <class F>
-void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
-  return z.lies_like(x) && z.lies_like(y) ? map_contiguous(z, x, y, f) : map_rows(z, x, y, f);
 }
 
 /// A new tensor of f(x[i]).

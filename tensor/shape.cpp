@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "tensor/fail.hpp"
 
@@ -55,6 +57,15 @@ Axes normalize_axes(const Axes& axes, int rank, Where where) {
     normalized.push_back(a);
   }
   return normalized;
+}
+
+Axes exchanged_axes(int rank, int axis_a, int axis_b, Where where) {
+  Axes axes(static_cast<std::size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, rank, where));
+  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, rank, where));
+  if (rank > 0) std::swap(axes[a], axes[b]);
+  return axes;
 }
 
 Shape broadcast_shapes(const char* op, const Shape& x, const Shape& y, Where where) {

@@ -65,6 +65,9 @@ Strides contiguous_strides(const Shape& shape);
 /// `axis` brought into 0 .. rank-1. A rank-0 tensor accepts 0 and -1. Throws RangeError.
 int normalize_axis(int axis, int rank, Where where = Where::current());
 
+/// 0, 1, .. rank-1 with two of them exchanged. Throws RangeError.
+Axes exchanged_axes(int rank, int axis_a, int axis_b, Where where = Where::current());
+
 /// Each axis normalised; an axis named twice is a RangeError.
 Axes normalize_axes(const Axes& axes, int rank, Where where = Where::current());
 

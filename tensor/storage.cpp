@@ -34,7 +34,7 @@ struct SizeClass {
 SizeClass size_class(std::size_t bytes) {
   bytes = std::max<std::size_t>(bytes, 64);
   const auto power = static_cast<std::size_t>(std::bit_width(bytes - 1) - 1);  // 2^power < bytes <= 2^(power+1)
-  const std::size_t quarters = ((bytes - 1) >> (power - 2)) + 1;                // 5 .. 8 of 2^power
+  const std::size_t quarters = ((bytes - 1) >> (power - 2)) + 1;               // 5 .. 8 of 2^power
   return {power * 4 + quarters - 5, quarters << (power - 2)};
 }
 
@@ -66,34 +66,7 @@ std::size_t bytes_for(Index size) {
   return count * sizeof(Real);
 }
 
-// A Storage lies in one block with its numbers. They start at byte 64, behind the Storage and what std::shared_ptr needs
-// to count its users, or right behind these when they are so few that 64 bytes hold it all.
-constexpr std::size_t numbers_at = 64, few_bytes = 16;
-
-template <class T>
-struct StorageAllocator {
-  using value_type = T;
-  explicit StorageAllocator(std::size_t bytes) : numbers(bytes) {}
-  template <class U>
-  StorageAllocator(const StorageAllocator<U>& other) : numbers(other.numbers) {}
-
-  T* allocate(std::size_t) {
-    static_assert(sizeof(T) + few_bytes <= numbers_at);
-    void* const block = take_block(block_bytes());
-    const std::size_t live = live_bytes += numbers;
-    std::size_t peak = peak_bytes;
-    while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
-    }
-    return static_cast<T*>(block);
-  }
-  void deallocate(T* block, std::size_t) {
-    live_bytes -= numbers;
-    give_block_back(block, block_bytes());
-  }
-  std::size_t block_bytes() const { return numbers <= few_bytes ? numbers_at : numbers_at + numbers; }
-
-  std::size_t numbers;  // their bytes
-};
+constexpr std::size_t few_bytes = 16;  // of numbers that need not start at a multiple of 64
 
 }  // namespace
 
@@ -112,13 +85,21 @@ void give_block_back(void* block, std::size_t bytes) {
   first = new (block) FreeBlock{first};
 }
 
+Storage::Storage(Index n) : size(n) {
+  const auto end = reinterpret_cast<std::uintptr_t>(this + 1);
+  data = reinterpret_cast<Real*>(bytes_for(n) <= few_bytes ? end : (end / 64 + 1) * 64);
+  const std::size_t live = live_bytes += bytes_for(n);
+  std::size_t peak = peak_bytes;
+  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
+  }
+}
+
+Storage::~Storage() { live_bytes -= bytes_for(size); }
+
+// One block holds the numbers, their Storage, and what std::shared_ptr needs to count its users.
 std::shared_ptr<Storage> allocate_storage(Index size) {
-  const std::size_t bytes = bytes_for(size);
-  auto storage = std::allocate_shared<Storage>(StorageAllocator<Storage>(bytes));
-  const auto end = reinterpret_cast<std::uintptr_t>(storage.get() + 1);
-  storage->data = reinterpret_cast<Real*>(bytes <= few_bytes ? end : (end / numbers_at + 1) * numbers_at);
-  storage->size = size;
-  return storage;
+  const std::size_t bytes = bytes_for(size), room = bytes <= few_bytes ? few_bytes : bytes + 64;
+  return std::allocate_shared<Storage>(BlockAllocator<Storage>(room), size);
 }
 
 std::size_t tensor_bytes() { return live_bytes; }

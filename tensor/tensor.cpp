@@ -1,7 +1,6 @@
 #include "tensor/tensor.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "tensor/fail.hpp"
@@ -24,7 +23,7 @@ bool is_row_major(const Shape& shape, const Strides& strides) {
 
 constinit Storage Tensor::no_numbers;
 constinit const Tensor::Layout Tensor::no_elements = {{0}, {1}, 0, 0, true};
-constinit const Tensor::Layout Tensor::one_element;
+constinit const Tensor::Layout Tensor::one_element = {};
 
 Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
     : storage_(std::move(storage)), layout_(uncounted(one_element)) {
@@ -178,19 +177,15 @@ Tensor Tensor::permute(const Axes& axes, Where where) const {
 }
 
 Tensor Tensor::transpose(int axis_a, int axis_b, Where where) const {
-  Axes axes(static_cast<std::size_t>(rank()));
-  std::iota(axes.begin(), axes.end(), 0);
-  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, rank(), where));
-  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, rank(), where));
-  if (rank() > 0) std::swap(axes[a], axes[b]);
-  return permute(axes, where);
+  return permute(exchanged_axes(rank(), axis_a, axis_b, where), where);
 }
 
 Tensor Tensor::narrow(int axis, Index start, Index length, Where where) const {
   const Index available = dim(axis, where);
   const int a = normalize_axis(axis, rank(), where);
   if (start < 0 || length < 0 || start > available || length > available - start) {
-    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length, start, axis, shape());
+    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length, start, axis,
+                     shape());
   }
   Shape shape = layout_->shape;
   shape[a] = length;

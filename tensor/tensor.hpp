@@ -103,8 +103,8 @@ class Tensor {
 
   /// For what is never deleted: nobody needs to count who uses it.
   template <class T>
-  static std::shared_ptr<T> uncounted(T& object) {
-    return std::shared_ptr<T>(std::shared_ptr<T>(), &object);
+  static std::shared_ptr<T> uncounted(T& x) {
+    return {std::shared_ptr<T>(), &x};
   }
   static Storage no_numbers;
   static const Layout no_elements, one_element;
