@@ -6,14 +6,11 @@
 namespace segue {
 
 struct Reshape : Node {
-  Shape x_shape;
-  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(x_shape)); }
+  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(input_shape(0))); }
 };
 
 Variable reshape(const Variable& x, const Shape& shape, Where where) {
-  auto op = make_node<Reshape>();
-  op->x_shape = x.shape();
-  return record("reshape", op, x.value().reshape(shape, where), {x}, where);
+  return record("reshape", make_node<Reshape>(), x.value().reshape(shape, where), {x}, where);
 }
 
 struct Permute : Node {
@@ -36,11 +33,10 @@ Variable transpose(const Variable& x, int axis_a, int axis_b, Where where) {
 }
 
 struct Narrow : Node {
-  Shape x_shape;
   int axis = 0;
   Index start = 0, length = 0;
   void backward(const Tensor& dz) override {  // dx is dz in its place, 0 around it
-    Tensor dx = Tensor::zeros(x_shape);
+    Tensor dx = Tensor::zeros(input_shape(0));
     dx.narrow(axis, start, length).copy_in_place(dz);
     accumulate(0, dx);
   }
@@ -48,7 +44,6 @@ struct Narrow : Node {
 
 Variable narrow(const Variable& x, int axis, Index start, Index length, Where where) {
   auto op = make_node<Narrow>();
-  op->x_shape = x.shape();
   op->axis = axis;
   op->start = start;
   op->length = length;
@@ -78,15 +73,13 @@ Variable concat(const std::vector<Variable>& parts, int axis, Where where) {
 }
 
 struct Gather : Node {
-  Shape x_shape;
   Tokens indices;
   int axis = 0;
-  void backward(const Tensor& dz) override { accumulate(0, scatter_add(dz, x_shape, indices, axis)); }
+  void backward(const Tensor& dz) override { accumulate(0, scatter_add(dz, input_shape(0), indices, axis)); }
 };
 
 Variable gather(const Variable& x, const Tokens& indices, int axis, Where where) {
   auto op = make_node<Gather>();
-  op->x_shape = x.shape();
   op->indices = indices;
   op->axis = axis;
   return record("gather", op, gather(x.value(), indices, axis, where), {x}, where);

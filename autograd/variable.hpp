@@ -3,7 +3,6 @@
 
 #include <array>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +37,7 @@ struct Node {
 
   /// True when input number `i` needs a gradient.
   bool wants(std::size_t i) const { return inputs[i].node->needs_gradient; }
+  const Shape& input_shape(std::size_t i) const { return inputs[i].node->value.shape(); }
   /// The one place where gradients are added up: checks the shape, throws GraphError.
   void accumulate(std::size_t i, Tensor gradient);
   void clear_gradient();

@@ -89,14 +89,10 @@ Tensor map(const Tensor& x, const F& f) {
 /// A new tensor of f(x[i], y[i]) under NumPy broadcasting. Throws ShapeError naming `op`.
 template <class F>
 Tensor map(const char* op, const Tensor& x, const Tensor& y, Where where, const F& f) {
-  if (x.shape() == y.shape()) {
-    Tensor z = Tensor::uninitialized_like(x);
-    map_into(z, x, y, f);
-    return z;
-  }
-  const Shape shape = broadcast_shapes(op, x.shape(), y.shape(), where);
-  Tensor z = Tensor::uninitialized(shape, where);
-  map_into(z, x.broadcast_to(shape), y.broadcast_to(shape), f);
+  const bool same = x.shape() == y.shape();
+  Tensor z = same ? Tensor::uninitialized_like(x)
+                  : Tensor::uninitialized(broadcast_shapes(op, x.shape(), y.shape(), where), where);
+  same ? map_into(z, x, y, f) : map_into(z, x.broadcast_to(z.shape()), y.broadcast_to(z.shape()), f);
   return z;
 }
 

@@ -19,8 +19,6 @@ Shape Shape::filled(int rank, Index length) {
   return shape;
 }
 
-void Shape::fail_for_rank(Where where) { fail<ShapeError>(where, "a shape has at most {} axes", max_rank); }
-
 Index Shape::size() const {
   Index product = 1;
   for (const Index length : *this) product *= length;

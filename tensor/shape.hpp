@@ -33,7 +33,7 @@ class Shape {
   const Index* begin() const { return lengths_.data(); }
   const Index* end() const { return lengths_.data() + rank_; }
   constexpr void push_back(Index length, Where where = Where::current()) {
-    if (rank_ == max_rank) fail_for_rank(where);
+    if (rank_ == max_rank) throw ShapeError(located("a shape has at most 8 axes", where));
     lengths_[static_cast<std::size_t>(rank_++)] = length;
   }
 
@@ -44,8 +44,6 @@ class Shape {
   }
 
  private:
-  [[noreturn]] static void fail_for_rank(Where where);
-
   std::array<Index, max_rank> lengths_{};
   int rank_ = 0;
 };

@@ -8,30 +8,22 @@
 
 namespace segue {
 
-namespace {
-
-bool is_row_major(const Shape& shape, const Strides& strides) {
-  Index step = 1;
-  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    if (shape[axis] != 1 && strides[axis] != step) return false;
-    step *= shape[axis];
-  }
-  return true;
-}
-
-}  // namespace
-
 constinit Storage Tensor::no_numbers;
 constinit const Tensor::Layout Tensor::no_elements = {{0}, {1}, 0, 0, true};
 constinit const Tensor::Layout Tensor::one_element = {};
 
 Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
     : storage_(std::move(storage)), layout_(uncounted(one_element)) {
-  const Index size = shape.size();
+  Index size = 1;
+  bool contiguous = true;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    contiguous = contiguous && (shape[axis] == 1 || strides[axis] == size);
+    size *= shape[axis];
+  }
   if (size == 0) offset = 0;  // a window without elements must not point past the storage
   if (shape.rank() == 0 && offset == 0) return;
-  const bool contiguous = size == 0 || is_row_major(shape, strides);
-  layout_ = std::allocate_shared<Layout>(BlockAllocator<Layout>(), Layout{shape, strides, offset, size, contiguous});
+  const Layout layout = {shape, strides, offset, size, contiguous || size == 0};
+  layout_ = std::allocate_shared<Layout>(BlockAllocator<Layout>(), layout);
 }
 
 Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where) : Tensor(uninitialized(shape, where)) {
@@ -214,16 +206,16 @@ Tensor Tensor::clone() const {
 }
 
 void Tensor::fill_in_place(Real value, Where where) {
-  map_in_place(
-      *this, *this, [value](Real, Real) { return value; }, where);
+  const auto constant = [value](Real, Real) { return value; };
+  map_in_place(*this, *this, constant, where);
 }
 
 void Tensor::copy_in_place(const Tensor& source, Where where) {
   if (!(source.shape() == shape())) {
     fail<ShapeError>(where, "copy_in_place: shape {} into a tensor of shape {}", source.shape(), shape());
   }
-  map_in_place(
-      *this, source, [](Real, Real s) { return s; }, where);
+  const auto second = [](Real, Real s) { return s; };
+  map_in_place(*this, source, second, where);
 }
 
 }  // namespace segue

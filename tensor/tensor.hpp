@@ -3,7 +3,6 @@
 
 #include <initializer_list>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "tensor/error.hpp"
