@@ -7,34 +7,26 @@ namespace segue {
 
 // z = x + y
 struct Add : Node {
-  Shape x_shape, y_shape;
   void backward(const Tensor& dz) override {
-    if (wants(0)) accumulate(0, sum_to(dz, x_shape));  // dx = dz
-    if (wants(1)) accumulate(1, sum_to(dz, y_shape));  // dy = dz
+    if (wants(0)) accumulate(0, sum_to(dz, input_shape(0)));  // dx = dz
+    if (wants(1)) accumulate(1, sum_to(dz, input_shape(1)));  // dy = dz
   }
 };
 
 Variable add(const Variable& x, const Variable& y, Where where) {
-  auto op = make_node<Add>();
-  op->x_shape = x.shape();
-  op->y_shape = y.shape();
-  return record("add", op, add(x.value(), y.value(), where), {x, y}, where);
+  return record("add", make_node<Add>(), add(x.value(), y.value(), where), {x, y}, where);
 }
 
 // z = x - y
 struct Sub : Node {
-  Shape x_shape, y_shape;
   void backward(const Tensor& dz) override {
-    if (wants(0)) accumulate(0, sum_to(dz, x_shape));       // dx = dz
-    if (wants(1)) accumulate(1, neg(sum_to(dz, y_shape)));  // dy = -dz
+    if (wants(0)) accumulate(0, sum_to(dz, input_shape(0)));       // dx = dz
+    if (wants(1)) accumulate(1, neg(sum_to(dz, input_shape(1))));  // dy = -dz
   }
 };
 
 Variable sub(const Variable& x, const Variable& y, Where where) {
-  auto op = make_node<Sub>();
-  op->x_shape = x.shape();
-  op->y_shape = y.shape();
-  return record("sub", op, sub(x.value(), y.value(), where), {x, y}, where);
+  return record("sub", make_node<Sub>(), sub(x.value(), y.value(), where), {x, y}, where);
 }
 
 // z = x y

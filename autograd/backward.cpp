@@ -44,12 +44,13 @@ void release(Node& node, Graph graph) {
   if (is_leaf(node)) return;
   if (!node.keeps_gradient) node.clear_gradient();
   if (graph == Graph::release) {
-    node.inputs.clear();
+    for (Input& input : node.inputs) input = {};
+    node.inputs = {};
     node.released = true;
   }
 }
 
-void walk(std::vector<std::shared_ptr<Node>> order, Graph graph, Where where) {
+void walk(Nodes order, Graph graph, Where where) {
   while (!order.empty()) {
     const std::shared_ptr<Node> node = std::move(order.back());
     order.pop_back();
@@ -63,14 +64,14 @@ void walk(std::vector<std::shared_ptr<Node>> order, Graph graph, Where where) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<Node>> topological_order(const Variable& z) {
+Nodes topological_order(const Variable& z) {
   struct Step {
     const std::shared_ptr<Node>* node;  // the handle its user holds
     std::size_t next_input;
   };
   const std::uint64_t visit = ++visits;
-  std::vector<std::shared_ptr<Node>> order;
-  std::vector<Step> path;
+  Nodes order;
+  std::vector<Step, BlockAllocator<Step>> path;
   const auto enter = [&](const std::shared_ptr<Node>& node) {
     if (node->visit == visit || !node->needs_gradient) return;
     node->visit = visit;
@@ -101,11 +102,11 @@ void backward(const Variable& loss, Graph graph, Where where) {
 void backward(const Variable& z, const Tensor& dz, Graph graph, Where where) {
   if (!(dz.shape() == z.shape())) fail<ShapeError>(where, "a gradient of shape {} for shape {}", dz.shape(), z.shape());
   if (!z.needs_gradient()) fail<GraphError>(where, "no parameter leads to {}", describe(z.node()));
-  std::vector<std::shared_ptr<Node>> order = topological_order(z);
+  Nodes order = topological_order(z);
   for (const auto& node : order) check_usable(*node, where);
   // Whatever an interrupted or kept walk left in inner nodes must not be added to.
   for (const auto& node : order) {
-    if (!is_leaf(*node)) node->clear_gradient();
+    if (node->has_gradient && !is_leaf(*node)) node->clear_gradient();
   }
   Node& root = *z.shared_node();
   root.gradient = root.has_gradient ? add(root.gradient, dz) : dz;

@@ -16,7 +16,7 @@ void backward(const Variable& loss, Graph graph = Graph::release, Where where = 
 void backward(const Variable& z, const Tensor& dz, Graph graph = Graph::release, Where where = Where::current());
 
 /// Every node that z depends on through gradients and z itself, inputs before their users.
-std::vector<std::shared_ptr<Node>> topological_order(const Variable& z);
+Nodes topological_order(const Variable& z);
 
 /// While one lives, backward on this thread stops at the first NaN or infinity and names the op and its source line.
 class FiniteGradientGuard {

@@ -9,13 +9,12 @@ namespace segue {
 
 // z = sum of x over some axes
 struct Sum : Node {
-  Shape x_shape, kept;  // `kept` has the reduced axes with length 1
-  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(kept).broadcast_to(x_shape)); }  // dx = dz
+  Shape kept;  // that of x with the reduced axes of length 1
+  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(kept).broadcast_to(input_shape(0))); }  // dx = dz
 };
 
 Variable sum(const Variable& x, const Axes& axes, bool keep, Where where) {
   auto op = make_node<Sum>();
-  op->x_shape = x.shape();
   op->kept = kept_shape(x.shape(), axes, where);
   return record("sum", op, sum(x.value(), axes, keep, where), {x}, where);
 }

@@ -1,22 +1,16 @@
 #include "autograd/shaping.hpp"
 
-#include <numeric>
-#include <utility>
-
 #include "tensor/indexing.hpp"
 #include "tensor/reduce.hpp"
 
 namespace segue {
 
 struct Reshape : Node {
-  Shape x_shape;
-  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(x_shape)); }
+  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(input_shape(0))); }
 };
 
 Variable reshape(const Variable& x, const Shape& shape, Where where) {
-  auto op = make_node<Reshape>();
-  op->x_shape = x.shape();
-  return record("reshape", op, x.value().reshape(shape, where), {x}, where);
+  return record("reshape", make_node<Reshape>(), x.value().reshape(shape, where), {x}, where);
 }
 
 struct Permute : Node {
@@ -35,19 +29,14 @@ Variable permute(const Variable& x, const Axes& axes, Where where) {
 }
 
 Variable transpose(const Variable& x, int axis_a, int axis_b, Where where) {
-  Axes axes = all_axes(x.value());
-  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, x.value().rank(), where));
-  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, x.value().rank(), where));
-  if (!axes.empty()) std::swap(axes[a], axes[b]);
-  return permute(x, axes, where);
+  return permute(x, exchanged_axes(x.value().rank(), axis_a, axis_b, where), where);
 }
 
 struct Narrow : Node {
-  Shape x_shape;
   int axis = 0;
   Index start = 0, length = 0;
   void backward(const Tensor& dz) override {  // dx is dz in its place, 0 around it
-    Tensor dx = Tensor::zeros(x_shape);
+    Tensor dx = Tensor::zeros(input_shape(0));
     dx.narrow(axis, start, length).copy_in_place(dz);
     accumulate(0, dx);
   }
@@ -55,7 +44,6 @@ struct Narrow : Node {
 
 Variable narrow(const Variable& x, int axis, Index start, Index length, Where where) {
   auto op = make_node<Narrow>();
-  op->x_shape = x.shape();
   op->axis = axis;
   op->start = start;
   op->length = length;
@@ -81,19 +69,17 @@ Variable concat(const std::vector<Variable>& parts, int axis, Where where) {
   auto op = make_node<Concat>();
   op->axis = axis;
   for (const Tensor& value : values) op->lengths.push_back(value.dim(axis));
-  return record("concat", op, z, parts, where);
+  return record("concat", op, z, std::vector<VariableRef>(parts.begin(), parts.end()), where);
 }
 
 struct Gather : Node {
-  Shape x_shape;
   Tokens indices;
   int axis = 0;
-  void backward(const Tensor& dz) override { accumulate(0, scatter_add(dz, x_shape, indices, axis)); }
+  void backward(const Tensor& dz) override { accumulate(0, scatter_add(dz, input_shape(0), indices, axis)); }
 };
 
 Variable gather(const Variable& x, const Tokens& indices, int axis, Where where) {
   auto op = make_node<Gather>();
-  op->x_shape = x.shape();
   op->indices = indices;
   op->axis = axis;
   return record("gather", op, gather(x.value(), indices, axis, where), {x}, where);

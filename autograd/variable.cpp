@@ -21,19 +21,21 @@ Node::Node() : id(++made_nodes) {}
 // small however long the chain is.
 Node::~Node() {
   ++destroyed_nodes;
-  std::vector<Input, BlockAllocator<Input>> pending = std::move(inputs);
+  if (inputs.empty()) return;
+  std::vector<Input, BlockAllocator<Input>> pending;
+  for (Input& input : inputs) pending.push_back(std::move(input));
   while (!pending.empty()) {
     const Input last = std::move(pending.back());
     pending.pop_back();
     if (last.node.use_count() != 1) continue;
     for (Input& input : last.node->inputs) pending.push_back(std::move(input));
-    last.node->inputs.clear();
+    last.node->inputs = {};
   }
 }
 
 void Node::backward(const Tensor&) {}
 
-void Node::accumulate(std::size_t i, const Tensor& contribution) {
+void Node::accumulate(std::size_t i, Tensor contribution) {
   Node& input = *inputs[i].node;
   if (!input.needs_gradient) return;
   if (!(contribution.shape() == input.value.shape())) {
@@ -41,7 +43,7 @@ void Node::accumulate(std::size_t i, const Tensor& contribution) {
                      input.value.shape());
   }
   if (!input.has_gradient) {
-    input.gradient = contribution;
+    input.gradient = std::move(contribution);
     input.has_gradient = true;
   } else if (input.gradient.owns_storage_alone() && input.gradient.is_contiguous()) {
     add_in_place(input.gradient, contribution);
@@ -91,20 +93,21 @@ Variable parameter(const Tensor& value, std::string label, Where where) {
   return variable;
 }
 
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, const std::vector<Variable>& inputs,
+Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const VariableRef> inputs,
                 Where where) {
   bool needed = false;
   for (const Variable& input : inputs) needed = needed || input.needs_gradient();
   if (!needed || !recording) node = make_node<Node>();
   node->op = op;
-  node->value = value;
+  node->value = std::move(value);
   node->where = where;
   if (!needed || !recording) return Variable(std::move(node));
   node->needs_gradient = true;
-  node->inputs.reserve(inputs.size());
-  for (const Variable& input : inputs) {
-    const auto& storage = input.value().storage();
-    node->inputs.push_back({input.shared_node(), storage, storage->version});
+  if (inputs.size() > node->few.size()) node->many.resize(inputs.size());
+  node->inputs = {inputs.size() > node->few.size() ? node->many.data() : node->few.data(), inputs.size()};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Variable& x = inputs[i];
+    node->inputs[i] = {x.shared_node(), x.value().storage(), x.value().storage()->version};
   }
   return Variable(std::move(node));
 }

@@ -1,8 +1,12 @@
 // Variable and Node: a value that remembers how it was made, so that backward can find its way.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.hpp"
@@ -10,12 +14,14 @@
 namespace segue {
 
 struct Node;
+class Variable;
+using VariableRef = std::reference_wrapper<const Variable>;
 
 /// One edge of the graph. The storage and its version are kept to notice a value that is changed in place after use.
 struct Input {
   std::shared_ptr<Node> node;
   std::shared_ptr<Storage> storage;
-  std::uint64_t version;
+  std::uint64_t version = 0;
 };
 
 /// A value in the graph: a leaf (parameter or constant), or the result z of an op. Each op derives a struct of its own
@@ -31,29 +37,34 @@ struct Node {
 
   /// True when input number `i` needs a gradient.
   bool wants(std::size_t i) const { return inputs[i].node->needs_gradient; }
+  const Shape& input_shape(std::size_t i) const { return inputs[i].node->value.shape(); }
   /// The one place where gradients are added up: checks the shape, throws GraphError.
-  void accumulate(std::size_t i, const Tensor& gradient);
+  void accumulate(std::size_t i, Tensor gradient);
   void clear_gradient();
 
-  Tensor value;
-  Tensor gradient;  // meaningful when has_gradient
-  std::vector<Input, BlockAllocator<Input>> inputs;
-  const char* op = "constant";
-  std::string label;        // a name for people; may be empty
-  Where where;              // the caller's line that made this node
-  std::uint64_t id;         // counts nodes in the order of their making
-  std::uint64_t cut = 0;    // of a stop-gradient: the id of the node it cut off
-  std::uint64_t visit = 0;  // number of the last walk that came by
   bool needs_gradient = false;
   bool has_gradient = false;
   bool keeps_gradient = false;  // an inner node whose gradient is to survive backward
   bool released = false;        // backward has been here and let the inputs go
+  std::uint64_t visit = 0;      // number of the last walk that came by
+  std::span<Input> inputs;      // they lie in `few`, as those of most ops, or in `many`
+  std::array<Input, 2> few;
+  std::vector<Input, BlockAllocator<Input>> many;
+  Tensor value;
+  Tensor gradient;  // meaningful when has_gradient
+  const char* op = "constant";
+  std::string label;      // a name for people; may be empty
+  Where where;            // the caller's line that made this node
+  std::uint64_t id;       // counts nodes in the order of their making
+  std::uint64_t cut = 0;  // of a stop-gradient: the id of the node it cut off
 };
+
+using Nodes = std::vector<std::shared_ptr<Node>, BlockAllocator<std::shared_ptr<Node>>>;
 
 /// A node of the kind Op, in a block that an earlier one may have used.
 template <class Op>
 std::shared_ptr<Op> make_node() {
-  return std::allocate_shared<Op>(BlockAllocator<Op>());
+  return std::allocate_shared_for_overwrite<Op>(BlockAllocator<Op>());
 }
 
 /// A handle to a shared Node. Copying one is cheap and refers to the same node.
@@ -98,8 +109,12 @@ Variable parameter(const Tensor& value, std::string label = "", Where where = Wh
 
 /// The one place where the graph is recorded: gives `op`'s node its value and inputs. When no input needs a gradient,
 /// or under a NoGradientGuard, the result is a constant and `node` with its saved values is dropped.
-Variable record(const char* op, std::shared_ptr<Node> node, const Tensor& value, const std::vector<Variable>& inputs,
+Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const VariableRef> inputs,
                 Where where);
+inline Variable record(const char* op, std::shared_ptr<Node> node, Tensor value,
+                       std::initializer_list<VariableRef> inputs, Where where) {
+  return record(op, std::move(node), std::move(value), std::span(inputs.begin(), inputs.size()), where);
+}
 
 /// While one lives, nothing on this thread is recorded.
 class NoGradientGuard {

@@ -114,7 +114,7 @@ void tell(const Settings& s) {
   std::map<std::string, double> by_hand = gradients_by_hand(shares_by_hand(s));
 
   std::map<std::string, const Node*> nodes;
-  const std::vector<std::shared_ptr<Node>> order = topological_order(L);
+  const Nodes order = topological_order(L);
   for (const std::shared_ptr<Node>& node : order) nodes[node->label] = node.get();
   Table table({"node", "value", "gradient", "by_hand", "by_differences"});
   double worst = 0;

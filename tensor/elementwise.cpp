@@ -33,15 +33,12 @@ Tensor sqrt(const Tensor& x) {
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where) {
   Tensor z = x.clone();
-  map_in_place(
-      z, mask, [value](Real a, Real m) { return m != 0 ? value : a; }, where);
+  const auto filled = [value](Real a, Real m) { return m != 0 ? value : a; };
+  map_in_place(z, mask, filled, where);
   return z;
 }
 
-void add_in_place(Tensor& x, const Tensor& y, Where where) {
-  map_in_place(
-      x, y, [](Real a, Real b) { return a + b; }, where);
-}
+void add_in_place(Tensor& x, const Tensor& y, Where where) { map_in_place(x, y, Plus(), where); }
 bool all_finite(const Tensor& x) {
   const Tensor flat = x.contiguous();
   const auto zero = [a = flat.data()](Index i) { return 0 * a[i]; };  // NaN where a is not finite

@@ -55,6 +55,7 @@ Loops merge_axes(const Shape& shape, const Strides& a, const Strides& b, const S
 }
 
 Tensor source_for_writing(const Tensor& x, const Tensor& y, Where where) {
+  if (x.lies_like(y) && x.storage() != y.storage()) return y;
   for (int axis = 0; axis < x.rank(); ++axis) {
     if (x.size() > 0 && x.strides()[axis] == 0 && x.shape()[axis] > 1) {
       fail<ValueError>(where, "cannot write in place into a broadcast view of shape {}", x.shape());

@@ -49,19 +49,18 @@ void map_row(Index n, Real* z, Index z_step, const Real* x, Index x_step, const 
   }
 }
 
-/// z[i] = f(x[i], y[i]) over a common shape. z may be x or y itself, but must not overlap them otherwise.
+/// z[i] = f(x[i], y[i]); x and y broadcast to z. z may be x or y itself, but must not overlap them otherwise.
 template <class F>
 void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
   if (z.size() == 0) return;
-  if (x.shape() == z.shape() && y.shape() == z.shape() && z.is_contiguous() && x.is_contiguous() && y.is_contiguous()) {
-    Real* const out = z.data_in_place();
-    const Real* const in_x = x.data();
-    const Real* const in_y = y.data();
-    return parallel_for(z.size(), elements_per_thread, [&](Index begin, Index end) {
-      map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
-    });
+  if (z.lies_like(x) && z.lies_like(y)) {
+    return parallel_for(z.size(), elements_per_thread,
+                        [out = z.data_in_place(), in_x = x.data(), in_y = y.data(), &f](Index begin, Index end) {
+                          map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
+                        });
   }
-  const Loops loops = merge_axes(z.shape(), z.strides(), x.strides(), y.strides());
+  const Shape& shape = z.shape();
+  const Loops loops = merge_axes(shape, z.strides(), x.broadcast_to(shape).strides(), y.broadcast_to(shape).strides());
   const Index n = loops.row_length();
   Real* const out = z.data_in_place();
   const Real* const in_x = x.data();
@@ -83,7 +82,7 @@ void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
 /// A new tensor of f(x[i]).
 template <class F>
 Tensor map(const Tensor& x, const F& f) {
-  Tensor z = Tensor::uninitialized(x.shape());
+  Tensor z = Tensor::uninitialized_like(x);
   map_into(z, x, x, [&f](Real a, Real) { return f(a); });
   return z;
 }
@@ -91,9 +90,9 @@ Tensor map(const Tensor& x, const F& f) {
 /// A new tensor of f(x[i], y[i]) under NumPy broadcasting. Throws ShapeError naming `op`.
 template <class F>
 Tensor map(const char* op, const Tensor& x, const Tensor& y, Where where, const F& f) {
-  const Shape shape = broadcast_shapes(op, x.shape(), y.shape(), where);
-  Tensor z = Tensor::uninitialized(shape, where);
-  map_into(z, x.broadcast_to(shape), y.broadcast_to(shape), f);
+  Tensor z = x.lies_like(y) ? Tensor::uninitialized_like(x)
+                            : Tensor::uninitialized(broadcast_shapes(op, x.shape(), y.shape(), where), where);
+  map_into(z, x, y, f);
   return z;
 }
 

@@ -72,7 +72,7 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
 
 Tensor sum(const Tensor& x) { return sum(x, all_axes(x)); }
 
-Tensor sum_to(const Tensor& x, const Shape& shape, Where where) {
+Tensor sum_to(Tensor x, const Shape& shape, Where where) {
   if (x.shape() == shape) return x;
   const int added = x.rank() - shape.rank();
   if (added < 0 || !(broadcast_shapes("sum_to", x.shape(), shape, where) == x.shape())) {

@@ -11,7 +11,7 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep = false, Where where = W
 Tensor sum(const Tensor& x);
 
 /// Sums x over the axes along which `shape` was broadcast to x's shape: what broadcasting does, undone for gradients.
-Tensor sum_to(const Tensor& x, const Shape& shape, Where where = Where::current());
+Tensor sum_to(Tensor x, const Shape& shape, Where where = Where::current());
 
 /// The shape of x with the named axes of length 1.
 Shape kept_shape(const Shape& shape, const Axes& axes, Where where = Where::current());

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "tensor/fail.hpp"
 
 namespace segue {
-
-Shape::Shape(std::initializer_list<Index> lengths, Where where)
-    : Shape(std::span<const Index>(lengths.begin(), lengths.size()), where) {}
 
 Shape::Shape(std::span<const Index> lengths, Where where) {
   for (const Index length : lengths) push_back(length, where);
@@ -18,11 +17,6 @@ Shape Shape::filled(int rank, Index length) {
   Shape shape;
   for (int axis = 0; axis < rank; ++axis) shape.push_back(length);
   return shape;
-}
-
-void Shape::push_back(Index length, Where where) {
-  if (rank_ == max_rank) fail<ShapeError>(where, "a shape has at most {} axes", max_rank);
-  lengths_[static_cast<std::size_t>(rank_++)] = length;
 }
 
 Index Shape::size() const {
@@ -61,6 +55,15 @@ Axes normalize_axes(const Axes& axes, int rank, Where where) {
     normalized.push_back(a);
   }
   return normalized;
+}
+
+Axes exchanged_axes(int rank, int axis_a, int axis_b, Where where) {
+  Axes axes(static_cast<std::size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, rank, where));
+  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, rank, where));
+  if (rank > 0) std::swap(axes[a], axes[b]);
+  return axes;
 }
 
 Shape broadcast_shapes(const char* op, const Shape& x, const Shape& y, Where where) {

@@ -10,6 +10,7 @@
 
 #include "tensor/error.hpp"
 #include "tensor/real.hpp"
+#include "tensor/storage.hpp"
 
 namespace segue {
 
@@ -18,8 +19,10 @@ class Shape {
  public:
   static constexpr int max_rank = 8;
 
-  Shape() = default;
-  Shape(std::initializer_list<Index> lengths, Where where = Where::current());
+  constexpr Shape() = default;
+  constexpr Shape(std::initializer_list<Index> lengths, Where where = Where::current()) {
+    for (const Index length : lengths) push_back(length, where);
+  }
   explicit Shape(std::span<const Index> lengths, Where where = Where::current());
   /// `rank` axes of the same length.
   static Shape filled(int rank, Index length);
@@ -29,11 +32,16 @@ class Shape {
   Index& operator[](int axis) { return lengths_[static_cast<std::size_t>(axis)]; }
   const Index* begin() const { return lengths_.data(); }
   const Index* end() const { return lengths_.data() + rank_; }
-  void push_back(Index length, Where where = Where::current());
+  constexpr void push_back(Index length, Where where = Where::current()) {
+    if (rank_ == max_rank) throw ShapeError(located("a shape has at most 8 axes", where));
+    lengths_[static_cast<std::size_t>(rank_++)] = length;
+  }
 
   /// How many elements a tensor of this shape has; 1 for rank 0.
   Index size() const;
-  bool operator==(const Shape& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
+  bool operator==(const Shape& other) const {
+    return this == &other || std::equal(begin(), end(), other.begin(), other.end());
+  }
 
  private:
   std::array<Index, max_rank> lengths_{};
@@ -44,7 +52,7 @@ class Shape {
 using Strides = Shape;
 
 /// Axis numbers; negative ones count from the end.
-using Axes = std::vector<int>;
+using Axes = std::vector<int, BlockAllocator<int>>;
 
 /// "[2, 3]".
 std::string to_string(const Shape& shape);
@@ -54,6 +62,9 @@ Strides contiguous_strides(const Shape& shape);
 
 /// `axis` brought into 0 .. rank-1. A rank-0 tensor accepts 0 and -1. Throws RangeError.
 int normalize_axis(int axis, int rank, Where where = Where::current());
+
+/// 0, 1, .. rank-1 with two of them exchanged. Throws RangeError.
+Axes exchanged_axes(int rank, int axis_a, int axis_b, Where where = Where::current());
 
 /// Each axis normalised; an axis named twice is a RangeError.
 Axes normalize_axes(const Axes& axes, int rank, Where where = Where::current());

@@ -34,9 +34,8 @@ struct SizeClass {
 SizeClass size_class(std::size_t bytes) {
   bytes = std::max<std::size_t>(bytes, 64);
   const auto power = static_cast<std::size_t>(std::bit_width(bytes - 1) - 1);  // 2^power < bytes <= 2^(power+1)
-  const std::size_t quarter = (std::size_t{1} << power) / 4;
-  const std::size_t quarters = (bytes - 1) / quarter + 1;  // 5 .. 8
-  return {power * 4 + quarters - 5, quarters * quarter};
+  const std::size_t quarters = ((bytes - 1) >> (power - 2)) + 1;               // 5 .. 8 of 2^power
+  return {power * 4 + quarters - 5, quarters << (power - 2)};
 }
 
 // Freed blocks wait here, by size class, for the next tensor of their size: training in a steady state asks the system
@@ -67,13 +66,17 @@ std::size_t bytes_for(Index size) {
   return count * sizeof(Real);
 }
 
+constexpr std::size_t few_bytes = 16;  // of numbers that need not start at a multiple of 64
+
 }  // namespace
 
 void* take_block(std::size_t bytes) {
   const SizeClass c = size_class(bytes);
   if (!reuse_blocks || thread_ends || free_blocks.first[c.number] == nullptr) return ::operator new(c.bytes, alignment);
   FreeBlock*& first = free_blocks.first[c.number];
-  return std::exchange(first, first->next);
+  void* const block = std::exchange(first, first->next);
+  __builtin_prefetch(first, 1);
+  return block;
 }
 
 void give_block_back(void* block, std::size_t bytes) {
@@ -82,20 +85,21 @@ void give_block_back(void* block, std::size_t bytes) {
   first = new (block) FreeBlock{first};
 }
 
-Storage::Storage(Index n) : data(static_cast<Real*>(take_block(bytes_for(n)))), size(n) {
+Storage::Storage(Index n) : size(n) {
+  const auto end = reinterpret_cast<std::uintptr_t>(this + 1);
+  data = reinterpret_cast<Real*>(bytes_for(n) <= few_bytes ? end : (end / 64 + 1) * 64);
   const std::size_t live = live_bytes += bytes_for(n);
   std::size_t peak = peak_bytes;
   while (live > peak && !peak_bytes.compare_exchange_weak(peak, live)) {
   }
 }
 
-Storage::~Storage() {
-  live_bytes -= bytes_for(size);
-  give_block_back(data, bytes_for(size));
-}
+Storage::~Storage() { live_bytes -= bytes_for(size); }
 
+// One block holds the numbers, their Storage, and what std::shared_ptr needs to count its users.
 std::shared_ptr<Storage> allocate_storage(Index size) {
-  return std::allocate_shared<Storage>(BlockAllocator<Storage>(), size);
+  const std::size_t bytes = bytes_for(size), room = bytes <= few_bytes ? few_bytes : bytes + 64;
+  return std::allocate_shared<Storage>(BlockAllocator<Storage>(room), size);
 }
 
 std::size_t tensor_bytes() { return live_bytes; }

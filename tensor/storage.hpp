@@ -12,27 +12,29 @@ namespace segue {
 void* take_block(std::size_t bytes);
 void give_block_back(void* block, std::size_t bytes);
 
-/// Lets standard containers and std::allocate_shared use such blocks.
+/// Lets standard containers and std::allocate_shared use such blocks, with `behind` bytes more than these ask for.
 template <class T>
 struct BlockAllocator {
   using value_type = T;
-  BlockAllocator() = default;
+  explicit BlockAllocator(std::size_t bytes = 0) : behind(bytes) {}
   template <class U>
-  explicit BlockAllocator(const BlockAllocator<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(take_block(n * sizeof(T))); }
-  void deallocate(T* block, std::size_t n) { give_block_back(block, n * sizeof(T)); }
-  bool operator==(const BlockAllocator&) const { return true; }
+  BlockAllocator(const BlockAllocator<U>& other) : behind(other.behind) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(take_block(n * sizeof(T) + behind)); }
+  void deallocate(T* block, std::size_t n) { give_block_back(block, n * sizeof(T) + behind); }
+  bool operator==(const BlockAllocator&) const = default;
+  std::size_t behind;
 };
 
-/// One block of numbers, aligned to 64 bytes. `version` counts the times it was opened for writing.
+/// Numbers, aligned to 64 bytes unless they are only a few. `version` counts the times they were opened for writing.
 struct Storage {
-  explicit Storage(Index size);
+  constexpr Storage() = default;
+  explicit Storage(Index size);  // with its numbers behind it: see allocate_storage
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  Real* data;
-  Index size;
+  Real* data = nullptr;
+  Index size = 0;
   std::uint64_t version = 0;
 };
 

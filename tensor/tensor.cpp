@@ -1,7 +1,6 @@
 #include "tensor/tensor.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "tensor/fail.hpp"
@@ -9,25 +8,26 @@
 
 namespace segue {
 
-namespace {
-
-// All tensors without numbers of their own share one block, so that making one costs nothing.
-const std::shared_ptr<Storage>& no_numbers() {
-  static const std::shared_ptr<Storage> storage = allocate_storage(0);
-  return storage;
-}
-
-}  // namespace
-
-Tensor::Tensor() : shape_(Shape::filled(1, 0)), strides_(Strides::filled(1, 1)), storage_(no_numbers()) {}
+constinit Storage Tensor::no_numbers;
+constinit const Tensor::Layout Tensor::no_elements = {{0}, {1}, 0, 0, true};
+constinit const Tensor::Layout Tensor::one_element = {};
 
 Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
-    : shape_(shape), strides_(strides), size_(shape.size()), storage_(std::move(storage)) {
-  if (size_ > 0) offset_ = offset;  // a window without elements must not point past the storage
+    : storage_(std::move(storage)), layout_(uncounted(one_element)) {
+  Index size = 1;
+  bool contiguous = true;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    contiguous = contiguous && (shape[axis] == 1 || strides[axis] == size);
+    size *= shape[axis];
+  }
+  if (size == 0) offset = 0;  // a window without elements must not point past the storage
+  if (shape.rank() == 0 && offset == 0) return;
+  const Layout layout = {shape, strides, offset, size, contiguous || size == 0};
+  layout_ = std::allocate_shared<Layout>(BlockAllocator<Layout>(), layout);
 }
 
 Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where) : Tensor(uninitialized(shape, where)) {
-  if (static_cast<Index>(values.size()) != size_) {
+  if (static_cast<Index>(values.size()) != size()) {
     fail<ShapeError>(where, "{} values do not fill shape {}", values.size(), shape);
   }
   std::copy(values.begin(), values.end(), data_in_place());
@@ -36,6 +36,11 @@ Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where)
 Tensor Tensor::uninitialized(const Shape& shape, Where where) {
   check_shape(shape, where);
   return Tensor(allocate_storage(shape.size()), shape, contiguous_strides(shape), 0);
+}
+
+Tensor Tensor::uninitialized_like(const Tensor& x) {
+  if (!x.is_contiguous() || x.offset() != 0) return uninitialized(x.shape());
+  return Tensor(allocate_storage(x.size()), x.layout_);
 }
 
 Tensor Tensor::zeros(const Shape& shape, Where where) { return full(shape, 0, where); }
@@ -57,16 +62,7 @@ Tensor Tensor::arange(Index n, Where where) {
 
 Index Tensor::dim(int axis, Where where) const {
   if (rank() == 0) fail<RangeError>(where, "a tensor of rank 0 has no axis {}", axis);
-  return shape_[normalize_axis(axis, rank(), where)];
-}
-
-bool Tensor::is_contiguous() const {
-  Index step = 1;
-  for (int axis = rank() - 1; axis >= 0; --axis) {
-    if (shape_[axis] != 1 && strides_[axis] != step && size_ != 0) return false;
-    step *= shape_[axis];
-  }
-  return true;
+  return shape()[normalize_axis(axis, rank(), where)];
 }
 
 namespace {
@@ -98,13 +94,13 @@ void Tensor::set_in_place(std::initializer_list<Index> indices, Real value, Wher
 }
 
 Real Tensor::item(Where where) const {
-  if (size_ != 1) fail<ShapeError>(where, "item: needs exactly one element, shape is {}", shape_);
+  if (size() != 1) fail<ShapeError>(where, "item: needs exactly one element, shape is {}", shape());
   return *data();
 }
 
 std::vector<Real> Tensor::to_vector() const {
   const Tensor flat = contiguous();
-  return {flat.data(), flat.data() + size_};
+  return {flat.data(), flat.data() + size()};
 }
 
 namespace {
@@ -151,60 +147,56 @@ bool strides_for_view(const Tensor& x, const Shape& shape, Strides& strides) {
 }  // namespace
 
 Tensor Tensor::reshape(const Shape& wanted, Where where) const {
-  const Shape shape = resolve_shape(shape_, wanted, where);
+  const Shape shape = resolve_shape(layout_->shape, wanted, where);
   Strides strides;
-  if (strides_for_view(*this, shape, strides)) return Tensor(storage_, shape, strides, offset_);
+  if (strides_for_view(*this, shape, strides)) return Tensor(storage_, shape, strides, offset());
   return clone().reshape(shape, where);
 }
 
 Tensor Tensor::permute(const Axes& axes, Where where) const {
   const Axes order = normalize_axes(axes, rank(), where);
   if (static_cast<int>(order.size()) != rank()) {
-    fail<ShapeError>(where, "permute: {} axes named for shape {}", order.size(), shape_);
+    fail<ShapeError>(where, "permute: {} axes named for shape {}", order.size(), shape());
   }
-  Shape shape = shape_;
-  Strides strides = strides_;
+  Shape shape = layout_->shape;
+  Strides strides = layout_->strides;
   for (int axis = 0; axis < rank(); ++axis) {
     const int source = order[static_cast<std::size_t>(axis)];
-    shape[axis] = shape_[source];
-    strides[axis] = strides_[source];
+    shape[axis] = layout_->shape[source];
+    strides[axis] = layout_->strides[source];
   }
-  return Tensor(storage_, shape, strides, offset_);
+  return Tensor(storage_, shape, strides, offset());
 }
 
 Tensor Tensor::transpose(int axis_a, int axis_b, Where where) const {
-  Axes axes(static_cast<std::size_t>(rank()));
-  std::iota(axes.begin(), axes.end(), 0);
-  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, rank(), where));
-  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, rank(), where));
-  if (rank() > 0) std::swap(axes[a], axes[b]);
-  return permute(axes, where);
+  return permute(exchanged_axes(rank(), axis_a, axis_b, where), where);
 }
 
 Tensor Tensor::narrow(int axis, Index start, Index length, Where where) const {
   const Index available = dim(axis, where);
   const int a = normalize_axis(axis, rank(), where);
   if (start < 0 || length < 0 || start > available || length > available - start) {
-    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length, start, axis, shape_);
+    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length, start, axis,
+                     shape());
   }
-  Shape shape = shape_;
+  Shape shape = layout_->shape;
   shape[a] = length;
-  return Tensor(storage_, shape, strides_, offset_ + start * strides_[a]);
+  return Tensor(storage_, shape, strides(), offset() + start * strides()[a]);
 }
 
 Tensor Tensor::broadcast_to(const Shape& shape, Where where) const {
-  if (shape == shape_) return *this;
+  if (shape == layout_->shape) return *this;
   check_shape(shape, where);
   const int added = shape.rank() - rank();
   Strides strides = Strides::filled(shape.rank(), 0);
   bool fits = added >= 0;
   for (int axis = 0; fits && axis < rank(); ++axis) {
-    const bool same = shape_[axis] == shape[axis + added];
-    fits = same || shape_[axis] == 1;
-    strides[axis + added] = same ? strides_[axis] : 0;
+    const bool same = layout_->shape[axis] == shape[axis + added];
+    fits = same || layout_->shape[axis] == 1;
+    strides[axis + added] = same ? layout_->strides[axis] : 0;
   }
-  if (!fits) fail<ShapeError>(where, "broadcast_to: shape {} does not broadcast to {}", shape_, shape);
-  return Tensor(storage_, shape, strides, offset_);
+  if (!fits) fail<ShapeError>(where, "broadcast_to: shape {} does not broadcast to {}", layout_->shape, shape);
+  return Tensor(storage_, shape, strides, offset());
 }
 
 Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
@@ -214,16 +206,16 @@ Tensor Tensor::clone() const {
 }
 
 void Tensor::fill_in_place(Real value, Where where) {
-  map_in_place(
-      *this, *this, [value](Real, Real) { return value; }, where);
+  const auto constant = [value](Real, Real) { return value; };
+  map_in_place(*this, *this, constant, where);
 }
 
 void Tensor::copy_in_place(const Tensor& source, Where where) {
-  if (!(source.shape() == shape_)) {
-    fail<ShapeError>(where, "copy_in_place: shape {} into a tensor of shape {}", source.shape(), shape_);
+  if (!(source.shape() == shape())) {
+    fail<ShapeError>(where, "copy_in_place: shape {} into a tensor of shape {}", source.shape(), shape());
   }
-  map_in_place(
-      *this, source, [](Real, Real s) { return s; }, where);
+  const auto second = [](Real, Real s) { return s; };
+  map_in_place(*this, source, second, where);
 }
 
 }  // namespace segue

@@ -17,11 +17,13 @@ namespace segue {
 class Tensor {
  public:
   /// No elements: shape [0].
-  Tensor();
+  Tensor() : storage_(uncounted(no_numbers)), layout_(uncounted(no_elements)) {}
   /// Row-major `values` in the given shape. Throws ShapeError when the count differs.
   Tensor(const Shape& shape, const std::vector<Real>& values, Where where = Where::current());
 
   static Tensor uninitialized(const Shape& shape, Where where = Where::current());
+  /// In the shape of x.
+  static Tensor uninitialized_like(const Tensor& x);
   static Tensor zeros(const Shape& shape, Where where = Where::current());
   static Tensor full(const Shape& shape, Real value, Where where = Where::current());
   /// Rank 0.
@@ -29,27 +31,31 @@ class Tensor {
   /// 0, 1, .. n-1.
   static Tensor arange(Index n, Where where = Where::current());
 
-  const Shape& shape() const { return shape_; }
-  const Strides& strides() const { return strides_; }
-  Index offset() const { return offset_; }
-  int rank() const { return shape_.rank(); }
+  const Shape& shape() const { return layout_->shape; }
+  const Strides& strides() const { return layout_->strides; }
+  Index offset() const { return layout_->offset; }
+  int rank() const { return layout_->shape.rank(); }
   /// Number of elements.
-  Index size() const { return size_; }
+  Index size() const { return layout_->size; }
   /// Length of one axis; negative axes count from the end. Throws RangeError.
   Index dim(int axis, Where where = Where::current()) const;
   /// Row-major order without gaps.
-  bool is_contiguous() const;
+  bool is_contiguous() const { return layout_->contiguous; }
+  /// True when element i of both, in row-major order, lies i places behind the first.
+  bool lies_like(const Tensor& y) const {
+    return is_contiguous() && y.is_contiguous() && (layout_ == y.layout_ || shape() == y.shape());
+  }
   /// The block of numbers behind this and every view of it.
   const std::shared_ptr<Storage>& storage() const { return storage_; }
   /// True when nothing else shares the storage.
   bool owns_storage_alone() const { return storage_.use_count() == 1; }
 
   /// The first element; the others lie at the strides.
-  const Real* data() const { return storage_->data + offset_; }
+  const Real* data() const { return storage_->data + offset(); }
   /// The same for writing: from here on the storage counts as changed, which backward notices.
   Real* data_in_place() {
-    if (size_ > 0) ++storage_->version;
-    return storage_->data + offset_;
+    if (size() > 0) ++storage_->version;
+    return storage_->data + offset();
   }
 
   /// One element. Throws RangeError on a wrong number of indices or one outside its axis.
@@ -81,13 +87,29 @@ class Tensor {
   void copy_in_place(const Tensor& source, Where where = Where::current());
 
  private:
+  /// Where in a storage the elements lie. Tensors share it, since it never changes: so copying one is cheap.
+  struct Layout {
+    Shape shape;
+    Strides strides;
+    Index offset = 0;  // of the first element
+    Index size = 1;    // number of elements
+    bool contiguous = true;
+  };
+
+  Tensor(std::shared_ptr<Storage>&& storage, const std::shared_ptr<const Layout>& layout)
+      : storage_(std::move(storage)), layout_(layout) {}
   Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset);
 
-  Shape shape_;
-  Strides strides_;
-  Index offset_ = 0;
-  Index size_ = 0;
+  /// For what is never deleted: nobody needs to count who uses it.
+  template <class T>
+  static std::shared_ptr<T> uncounted(T& x) {
+    return {std::shared_ptr<T>(), &x};
+  }
+  static Storage no_numbers;
+  static const Layout no_elements, one_element;
+
   std::shared_ptr<Storage> storage_;
+  std::shared_ptr<const Layout> layout_;
 };
 
 }  // namespace segue

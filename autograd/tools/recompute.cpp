@@ -93,7 +93,7 @@ Variable recompute(const std::function<Variable(const std::vector<Variable>&)>& 
         std::any_of(x.begin(), x.end(), [&](const Variable& known) { return known.shared_node() == node; });
     if (node->inputs.empty() && !argument) used.emplace_back(node);
   }
-  return record("recompute", op, z.value(), used, where);
+  return record("recompute", op, z.value(), std::vector<VariableRef>(used.begin(), used.end()), where);
 }
 
 }  // namespace segue

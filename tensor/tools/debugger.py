@@ -28,16 +28,18 @@ def in_gdb(gdb):
         elements = value["lengths_"]["_M_elems" if value["lengths_"].type.fields()[0].name == "_M_elems" else "__elems_"]
         return [int(elements[axis]) for axis in range(int(value["rank_"]))]
 
+    def pointee(pointer):
+        names = {field.name for base in [pointer.type] + [f.type for f in pointer.type.fields()] for field in base.fields()}
+        return pointer["_M_ptr" if "_M_ptr" in names else "__ptr_"].dereference()
+
     class TensorPrinter:
         def __init__(self, value):
             self.value = value
 
         def to_string(self):
-            pointer = self.value["storage_"]
-            names = {field.name for base in [pointer.type] + [f.type for f in pointer.type.fields()] for field in base.fields()}
-            storage = pointer["_M_ptr" if "_M_ptr" in names else "__ptr_"]
-            data = storage["data"] + int(self.value["offset_"])
-            return describe(shape(self.value["shape_"]), shape(self.value["strides_"]), lambda n: float(data[n]))
+            layout = pointee(self.value["layout_"])
+            data = pointee(self.value["storage_"])["data"] + int(layout["offset"])
+            return describe(shape(layout["shape"]), shape(layout["strides"]), lambda n: float(data[n]))
 
     class ShapePrinter:
         def __init__(self, value):
@@ -58,20 +60,25 @@ def lldb_shape(value):
     return [lengths.GetChildAtIndex(axis).GetValueAsSigned() for axis in range(rank)]
 
 
+def lldb_pointee(tensor, name):
+    pointer = tensor.GetChildMemberWithName(name).GetNonSyntheticValue()
+    target = pointer.GetChildMemberWithName("_M_ptr")
+    if not target.IsValid():
+        target = pointer.GetChildMemberWithName("__ptr_")
+    return target.Dereference()
+
+
 def lldb_tensor(value, _):
     value = value.GetNonSyntheticValue()
-    pointer = value.GetChildMemberWithName("storage_").GetNonSyntheticValue()
-    storage = pointer.GetChildMemberWithName("_M_ptr")
-    if not storage.IsValid():
-        storage = pointer.GetChildMemberWithName("__ptr_")
-    data = storage.Dereference().GetChildMemberWithName("data")
+    layout = lldb_pointee(value, "layout_")
+    data = lldb_pointee(value, "storage_").GetChildMemberWithName("data")
     number = data.GetType().GetPointeeType()
-    start = data.GetValueAsUnsigned() + number.GetByteSize() * value.GetChildMemberWithName("offset_").GetValueAsSigned()
+    start = data.GetValueAsUnsigned() + number.GetByteSize() * layout.GetChildMemberWithName("offset").GetValueAsSigned()
 
     def read(place):
         return float(value.CreateValueFromAddress("x", start + place * number.GetByteSize(), number).GetValue())
 
-    shape, strides = value.GetChildMemberWithName("shape_"), value.GetChildMemberWithName("strides_")
+    shape, strides = layout.GetChildMemberWithName("shape"), layout.GetChildMemberWithName("strides")
     return describe(lldb_shape(shape.GetNonSyntheticValue()), lldb_shape(strides.GetNonSyntheticValue()), read)
 
 

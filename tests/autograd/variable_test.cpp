@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "autograd/backward.hpp"
+#include "autograd/shaping.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::autograd_variable_test {
@@ -30,6 +31,24 @@ TEST_CASE("A node remembers its op, its inputs in order, and the source line tha
   REQUIRE(z.node().inputs.size() == 2);
   CHECK(z.node().inputs[0].node == x.shared_node());
   CHECK(z.node().inputs[1].node == y.shared_node());
+}
+
+TEST_CASE("A node keeps as many inputs as it was given, in order, and lets all go after backward") {
+  for (const std::size_t n : {1U, 2U, 3U, 7U}) {
+    std::vector<Variable> x;
+    for (std::size_t i = 0; i < n; ++i) x.push_back(parameter(Tensor::full({1}, static_cast<Real>(i))));
+    const std::int64_t before = live_node_count();
+    const Variable z = concat(x, 0);
+    REQUIRE(z.node().inputs.size() == n);
+    for (std::size_t i = 0; i < n; ++i) CHECK(z.node().inputs[i].node == x[i].shared_node());
+    backward(z, z.value());
+    CHECK(z.node().inputs.empty());
+    for (std::size_t i = 0; i < n; ++i) {
+      CHECK(x[i].gradient().item() == static_cast<Real>(i));
+      CHECK(x[i].shared_node().use_count() == 1);
+    }
+    CHECK(live_node_count() == before + 1);
+  }
 }
 
 TEST_CASE("An op of constants is a constant that holds nothing else alive") {
