@@ -237,8 +237,8 @@ void print_exponents(const Study& study) {
   fmt::print(
       "\nStrictly, a table of hidden keys, [T, K], makes bytes grow with T^2. All rows, heads and layers share it, so "
       "it\n"
-      "outweighs the rest only beyond T = 27 N B D = {}, and the limit leaves it out.\n",
-      27 * base.layers * study.points.front().B * base.width);
+      "outweighs the rest only beyond T = 17 N B D = {}, and the limit leaves it out.\n",
+      17 * base.layers * study.points.front().B * base.width);
 }
 
 // T for which the products of a token are fewest, with a memory of M.

@@ -14,9 +14,9 @@ double counted_step_bytes(const Config& c, Index rows) {
   const double outside = 4 * number(parameter_count(c)) + 2 * B * T * D + T * K + 2 * B * T * V + 3 * B * T + 2;
   const double memory = 2 * B * M * D;
   const double keys = 2 * B * M * heads + 2 * B * T * heads + 2 * B * K * heads + 2 * K * heads;
-  const double attention = 2 * B * T * heads + 4 * B * T * D + 2 * B * H * T;
-  const double feed_forward = 3 * B * T * F + 5 * B * T * D;
-  const double layer = memory + keys + attention + feed_forward + 2 * B * T;
+  const double attention = 2 * B * T * heads + 3 * B * T * D + 2 * B * H * T;
+  const double feed_forward = B * T * F + 4 * B * T * D;
+  const double layer = memory + keys + attention + feed_forward + 4 * B * T;
   return sizeof(Real) * (outside + number(c.layers) * layer);
 }
 

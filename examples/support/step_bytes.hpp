@@ -15,13 +15,13 @@
 //   both as one                              2 B K D'
 //   r, and transposed                        2 K D'
 //   q, what attention reads                  2 B T D'
-//   its output                               4 B T D       projected, plus input, normalised, scaled
+//   its output                               3 B T D       projected, plus input, normalised
 //   scores                                   2 B H T       largest scores and sums; attention keeps no scores
-//   feed-forward inside                      3 B T F       without bias, with, behind relu
-//   its output                               5 B T D       without bias, with, plus input, normalised, scaled
-//   layer norms                              2 B T         1 / deviation
+//   feed-forward inside                      B T F         behind relu
+//   its output                               4 B T D       without bias, with, plus input, normalised
+//   layer norms                              4 B T         mean and 1 / deviation of each
 //
-// For D' = D and F = 4 D a token of the segment has 27 D numbers in each layer, and one of the memory 6 D. The table R
+// For D' = D and F = 4 D a token of the segment has 17 D numbers in each layer, and one of the memory 6 D. The table R
 // of sinusoids is not counted, since the library keeps it from step to step.
 #pragma once
 

@@ -45,16 +45,16 @@ TEST_CASE("between forward and backward a training holds what is counted, to the
   }
 }
 
-TEST_CASE("in a layer of width D a token of the segment takes 27 D numbers, one of the memory 6 D") {
+TEST_CASE("in a layer of width D a token of the segment takes 17 D numbers, one of the memory 6 D") {
   Config config = {.vocabulary = 7, .layers = 3, .heads = 2, .head_width = 4, .width = 8, .feed_forward_width = 32};
   const double B = 5, D = 8, H = 2, V = 7, distances = 2 * D;
   const double before = counted_step_bytes(config, 5), T = 16, M = 16;
   config.memory_length += 1;
   CHECK(counted_step_bytes(config, 5) - before == sizeof(Real) * (3 * (B * 6 * D + distances) + T));
   config.memory_length -= 1, config.segment_length += 1;
-  const double sums = B * (2 * H + 2), hidden = (T + 1) * (T + 1 + M) - T * (T + M), outside = B * (2 * D + 2 * V + 3);
+  const double sums = B * (2 * H + 4), hidden = (T + 1) * (T + 1 + M) - T * (T + M), outside = B * (2 * D + 2 * V + 3);
   CHECK(counted_step_bytes(config, 5) - before ==
-        sizeof(Real) * (3 * (B * 27 * D + sums + distances) + hidden + outside));
+        sizeof(Real) * (3 * (B * 17 * D + sums + distances) + hidden + outside));
 }
 
 TEST_CASE("a step weighs the same run after run, and no less than is counted") {
