@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
@@ -76,26 +75,21 @@ void Adam::step(Real learning_rate) {
 
 Clipping clip_gradients(const std::vector<Parameter>& parameters, Real limit, Where where) {
   if (!(limit > 0)) fail<ValueError>(where, "the clipping limit must be above 0, got {}", limit);
-  std::vector<Variable, BlockAllocator<Variable>> unique;
-  for (const Parameter& p : parameters) {
-    const auto same = [&p](const Variable& v) { return v.shared_node() == p.variable.shared_node(); };
-    if (p.variable.has_gradient() && std::none_of(unique.begin(), unique.end(), same)) unique.push_back(p.variable);
+  double squares = 0;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (!parameters[k].variable.has_gradient() || named_before(parameters, k)) continue;
+    const Tensor gradient = parameters[k].variable.gradient().contiguous();
+    const auto g = [x = gradient.data()](Index i) { return static_cast<double>(x[i]); };
+    const auto squared = [g](Index i) { return g(i) * g(i); };
+    squares += fold_row(gradient.size(), 0.0, squared, [](double a, double b) { return a + b; });
   }
-  std::vector<double, BlockAllocator<double>> squares(unique.size());
-  const Index count = static_cast<Index>(unique.size()), average = parameter_count(parameters) / (count + 1);
-  parallel_for(count, elements_per_thread / (4 * average + 1) + 1, [&](Index begin, Index end) {
-    for (Index k = begin; k < end; ++k) {
-      const Tensor gradient = unique.data()[k].gradient().contiguous();
-      const auto g = [x = gradient.data()](Index i) { return static_cast<double>(x[i]); };
-      const auto squared = [g](Index i) { return g(i) * g(i); };
-      squares.data()[k] = fold_row(gradient.size(), 0.0, squared, [](double a, double b) { return a + b; });
-    }
-  });
-  const double norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  const double norm = std::sqrt(squares);
   if (!std::isfinite(norm)) return {norm, false};
-  if (norm > static_cast<double>(limit)) {
-    const Real factor = static_cast<Real>(static_cast<double>(limit) / norm);
-    for (Variable& v : unique) v.set_gradient(scale(v.gradient(), factor));
+  if (norm <= static_cast<double>(limit)) return {norm, true};
+  const Real factor = static_cast<Real>(static_cast<double>(limit) / norm);
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    Variable p = parameters[k].variable;
+    if (p.has_gradient() && !named_before(parameters, k)) p.set_gradient(scale(p.gradient(), factor));
   }
   return {norm, true};
 }

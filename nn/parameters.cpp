@@ -4,11 +4,17 @@
 
 namespace segue {
 
+bool named_before(const std::vector<Parameter>& parameters, std::size_t k) {
+  const auto same = [&](const Parameter& p) {
+    return p.variable.shared_node() == parameters[k].variable.shared_node();
+  };
+  return std::any_of(parameters.begin(), parameters.begin() + static_cast<std::ptrdiff_t>(k), same);
+}
+
 std::vector<Parameter> unique_parameters(const std::vector<Parameter>& parameters) {
   std::vector<Parameter> unique;
-  for (const Parameter& p : parameters) {
-    const auto same = [&](const Parameter& q) { return q.variable.shared_node() == p.variable.shared_node(); };
-    if (std::none_of(unique.begin(), unique.end(), same)) unique.push_back(p);
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (!named_before(parameters, k)) unique.push_back(parameters[k]);
   }
   return unique;
 }

@@ -25,6 +25,8 @@ std::vector<Parameter> parameters(Layer& layer) {
   return all;
 }
 
+/// True when number k is the same parameter as an earlier one.
+bool named_before(const std::vector<Parameter>& parameters, std::size_t k);
 /// Keeps the first of several handles to one parameter.
 std::vector<Parameter> unique_parameters(const std::vector<Parameter>& parameters);
 /// A tensor of zeros for each: what an optimiser remembers at first.
