@@ -1,6 +1,6 @@
 #include "nn/feed_forward.hpp"
 
-#include "autograd/functions.hpp"
+#include "autograd/add_relu.hpp"
 #include "autograd/matmul.hpp"
 
 namespace segue {

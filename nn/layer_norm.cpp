@@ -3,9 +3,6 @@
 #include <cmath>
 #include <tuple>
 
-#include "autograd/arithmetic.hpp"
-#include "autograd/functions.hpp"
-#include "autograd/reductions.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/map.hpp"
 #include "tensor/reduce.hpp"
@@ -13,8 +10,6 @@
 
 namespace segue {
 namespace {
-
-constexpr Real epsilon = Real(1e-5);  // inside the root, so that a constant row has a finite gradient
 
 template <class Get>
 Real row_mean(Index n, const Get& get) {
@@ -25,7 +20,7 @@ Real row_mean(Index n, const Get& get) {
 std::pair<Real, Real> normalize_row(Real* z, const Real* x, const Real* gain, const Real* bias, Index n) {
   const Real mean = row_mean(n, [=](Index i) { return x[i]; });
   const Real variance = row_mean(n, [=](Index i) { return (x[i] - mean) * (x[i] - mean); });
-  const Real r = 1 / std::sqrt(variance + epsilon);
+  const Real r = 1 / std::sqrt(variance + layer_norm_epsilon);
   for (Index i = 0; i < n; ++i) z[i] = gain[i] * ((x[i] - mean) * r) + bias[i];
   return {mean, r};
 }
@@ -85,12 +80,6 @@ Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bia
     std::tie(mean[row], r[row]) = normalize_row(out + at, in.data() + at, g.data(), b.data(), n);
   });
   return record("layer_norm", op, z, {x, gain, bias}, where);
-}
-
-Variable layer_norm_plain(const Variable& x, const Variable& gain, const Variable& bias) {
-  const Variable centered = x - mean(x, {-1}, true);
-  const Variable variance = mean(centered * centered, {-1}, true);
-  return centered / sqrt(variance + epsilon) * gain + bias;
 }
 
 LayerNorm::LayerNorm(Index width)

@@ -5,12 +5,12 @@
 
 namespace segue {
 
+/// Inside the root, so that a constant row has a finite gradient.
+inline constexpr Real layer_norm_epsilon = Real(1e-5);
+
 /// z = gain (x - mean) / sqrt(variance + 1e-5) + bias over the last axis, one op. A constant row gives the bias.
 /// Throws ShapeError unless x is [.., D], gain and bias [D].
 Variable layer_norm(const Variable& x, const Variable& gain, const Variable& bias, Where where = Where::current());
-/// The definition, made of simple ops: what layer_norm is compared with.
-Variable layer_norm_plain(const Variable& x, const Variable& gain, const Variable& bias);
-
 struct LayerNorm {
   explicit LayerNorm(Index width);
   Variable operator()(const Variable& x, Where where = Where::current()) const {

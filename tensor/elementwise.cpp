@@ -27,9 +27,6 @@ Tensor scale(const Tensor& x, Real c) {
 Tensor neg(const Tensor& x) {
   return map(x, [](Real a) { return -a; });
 }
-Tensor sqrt(const Tensor& x) {
-  return map(x, [](Real a) { return std::sqrt(a); });
-}
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where) {
   Tensor z = x.clone();

@@ -15,7 +15,6 @@ Tensor div(const Tensor& x, const Tensor& y, Where where = Where::current());
 Tensor scale(const Tensor& x, Real c);
 
 Tensor neg(const Tensor& x);
-Tensor sqrt(const Tensor& x);
 
 /// x where mask is 0, `value` where it is not. The mask broadcasts to x.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, Real value, Where where = Where::current());

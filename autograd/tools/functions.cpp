@@ -130,6 +130,18 @@ Variable broadcast_to(const Variable& x, const Shape& shape, Where where) {
   return record("broadcast_to", op, x.value().broadcast_to(shape, where), {x}, where);
 }
 
+// z = sqrt x
+struct Sqrt : Node {
+  Tensor z;
+  void backward(const Tensor& dz) override { accumulate(0, div(scale(dz, Real(0.5)), z)); }  // dx = dz / (2 z)
+};
+
+Variable sqrt(const Variable& x, Where where) {
+  auto op = make_node<Sqrt>();
+  op->z = sqrt(x.value());
+  return record("sqrt", op, op->z, {x}, where);
+}
+
 // z = max(x, 0)
 struct Relu : Node {
   Tensor x;

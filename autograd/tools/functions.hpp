@@ -7,6 +7,7 @@ namespace segue {
 
 /// max(x, 0), with slope 0 at 0.
 Variable relu(const Variable& x, Where where = Where::current());
+Variable sqrt(const Variable& x, Where where = Where::current());
 Variable exp(const Variable& x, Where where = Where::current());
 Variable log(const Variable& x, Where where = Where::current());
 Variable tanh(const Variable& x, Where where = Where::current());

@@ -1,6 +1,7 @@
 #include "tensor/tools/functions.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tensor/elementwise.hpp"
@@ -14,6 +15,9 @@ namespace segue {
 
 Tensor relu(const Tensor& x) {
   return map(x, [](Real a) { return a < 0 ? Real(0) : a; });
+}
+Tensor sqrt(const Tensor& x) {
+  return map(x, [](Real a) { return std::sqrt(a); });
 }
 Tensor exp(const Tensor& x) {
   return map(x, [](Real a) { return math::exp(a); });

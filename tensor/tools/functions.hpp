@@ -7,6 +7,7 @@ namespace segue {
 
 /// max(x, 0); NaN stays NaN.
 Tensor relu(const Tensor& x);
+Tensor sqrt(const Tensor& x);
 Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);
 Tensor tanh(const Tensor& x);

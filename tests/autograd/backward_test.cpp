@@ -5,7 +5,6 @@
 
 #include <limits>
 
-#include "autograd/functions.hpp"
 #include "autograd/matmul.hpp"
 #include "autograd/tools/functions.hpp"
 #include "autograd/tools/graph.hpp"

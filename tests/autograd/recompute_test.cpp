@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "autograd/backward.hpp"
-#include "autograd/functions.hpp"
 #include "autograd/masking.hpp"
 #include "autograd/matmul.hpp"
 #include "autograd/stop_gradient.hpp"

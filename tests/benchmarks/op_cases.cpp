@@ -1,6 +1,6 @@
+#include "autograd/add_relu.hpp"
 #include "autograd/arithmetic.hpp"
 #include "autograd/backward.hpp"
-#include "autograd/functions.hpp"
 #include "autograd/softmax.hpp"
 #include "autograd/tools/functions.hpp"
 #include "nn/layer_norm.hpp"

@@ -1,4 +1,5 @@
 #include "nn/layer_norm.hpp"
+#include "nn/tools/layer_norm_plain.hpp"
 
 #include <doctest/doctest.h>
 

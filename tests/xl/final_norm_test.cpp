@@ -1,4 +1,5 @@
 #include "xl/tools/final_norm.hpp"
+#include "nn/tools/layer_norm_plain.hpp"
 
 #include <doctest/doctest.h>
 

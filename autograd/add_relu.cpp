@@ -1,23 +1,10 @@
-#include "autograd/functions.hpp"
+#include "autograd/add_relu.hpp"
 
-#include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/map.hpp"
 #include "tensor/reduce.hpp"
 
 namespace segue {
-
-// z = sqrt x
-struct Sqrt : Node {
-  Tensor z;
-  void backward(const Tensor& dz) override { accumulate(0, div(scale(dz, Real(0.5)), z)); }  // dx = dz / (2 z)
-};
-
-Variable sqrt(const Variable& x, Where where) {
-  auto op = make_node<Sqrt>();
-  op->z = sqrt(x.value());
-  return record("sqrt", op, op->z, {x}, where);
-}
 
 // z = max(x + b, 0)
 struct AddRelu : Node {
