@@ -23,7 +23,7 @@ Variable add_relu(Variable x, const Variable& b, Where where) {
   const bool ours = x.shared_node().use_count() == 1 && x.value().owns_storage_alone() && x.value().is_contiguous();
   auto op = make_node<AddRelu>();
   op->z = ours ? x.value() : Tensor::uninitialized(x.shape());
-  map_into(op->z, x.value(), b.value().broadcast_to(x.shape()), [](Real a, Real c) { return a + c < 0 ? 0 : a + c; });
+  map_into(op->z, x.value(), b.value(), [](Real a, Real c) { return a + c < 0 ? 0 : a + c; });
   return record("add_relu", op, op->z, {x, b}, where);
 }
 
