@@ -103,8 +103,9 @@ Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::s
   node->where = where;
   if (!needed || !recording) return Variable(std::move(node));
   node->needs_gradient = true;
-  if (inputs.size() > node->few.size()) node->many.resize(inputs.size());
-  node->inputs = {inputs.size() > node->few.size() ? node->many.data() : node->few.data(), inputs.size()};
+  const bool are_few = inputs.size() <= node->few.size();
+  if (!are_few) node->many.resize(inputs.size());
+  node->inputs = {are_few ? node->few.data() : node->many.data(), inputs.size()};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Variable& x = inputs[i];
     node->inputs[i] = {x.shared_node(), x.value().storage(), x.value().storage()->version};

@@ -120,14 +120,11 @@ Variable log_softmax(const Variable& x, int axis, Where where) {
 
 // z = x, repeated along axes of length 1
 struct BroadcastTo : Node {
-  Shape x_shape;
-  void backward(const Tensor& dz) override { accumulate(0, sum_to(dz, x_shape)); }
+  void backward(const Tensor& dz) override { accumulate(0, sum_to(dz, input_shape(0))); }
 };
 
 Variable broadcast_to(const Variable& x, const Shape& shape, Where where) {
-  auto op = make_node<BroadcastTo>();
-  op->x_shape = x.shape();
-  return record("broadcast_to", op, x.value().broadcast_to(shape, where), {x}, where);
+  return record("broadcast_to", make_node<BroadcastTo>(), x.value().broadcast_to(shape, where), {x}, where);
 }
 
 // z = sqrt x

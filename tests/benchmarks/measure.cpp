@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <exception>
 #include <span>
 
+#include "examples/support/clock.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/resident.hpp"
 #include "tensor/error.hpp"
@@ -26,12 +25,10 @@ struct Time {
   double wall, cpu;  // milliseconds
 };
 Time time_of(const std::function<void()>& call, Index calls) {
-  const std::clock_t cpu_start = std::clock();
-  const auto start = std::chrono::steady_clock::now();
+  const double cpu_start = processor_seconds(), start = wall_seconds();
   for (Index i = 0; i < calls; ++i) call();
-  const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - start;
-  const double cpu = static_cast<double>(std::clock() - cpu_start) * 1000 / CLOCKS_PER_SEC;
-  return {wall.count() / static_cast<double>(calls), cpu / static_cast<double>(calls)};
+  const double to_milliseconds = 1000 / static_cast<double>(calls);
+  return {(wall_seconds() - start) * to_milliseconds, (processor_seconds() - cpu_start) * to_milliseconds};
 }
 
 // Peak, resident bytes, and both times of each run.
