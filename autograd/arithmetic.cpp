@@ -67,7 +67,9 @@ struct Neg : Node {
   void backward(const Tensor& dz) override { accumulate(0, neg(dz)); }  // dx = -dz
 };
 
-Variable neg(const Variable& x, Where where) { return record("neg", make_node<Neg>(), neg(x.value()), {x}, where); }
+Variable neg(const Variable& x, Where where) {
+  return record("neg", make_node<Neg>(), neg(x.value()), {x}, where);
+}
 
 // z = c x
 struct Scale : Node {

@@ -19,7 +19,9 @@ std::string describe(const Node& node) {
 
 void check_usable(const Node& node, Where where) {
   if (node.released) {
-    fail<GraphError>(where, "backward has already released {}; pass Graph::keep to the first backward", describe(node));
+    fail<GraphError>(where,
+                     "backward has already released {}; pass Graph::keep to the first backward",
+                     describe(node));
   }
   for (const Input& input : node.inputs) {
     if (input.storage->version != input.version) {
@@ -31,8 +33,8 @@ void check_usable(const Node& node, Where where) {
 void check_finite(const Node& node, Where where) {
   for (const Input& input : node.inputs) {
     if (input.node->has_gradient && !all_finite(input.node->gradient)) {
-      fail<GraphError>(where, "backward of {} gave {} a gradient that is not finite", describe(node),
-                       describe(*input.node));
+      fail<GraphError>(where, "backward of {} gave {} a gradient that is not finite",
+                       describe(node), describe(*input.node));
     }
   }
 }
@@ -93,14 +95,16 @@ Nodes topological_order(const Variable& z) {
 
 void backward(const Variable& loss, Graph graph, Where where) {
   if (loss.value().size() != 1) {
-    fail<ShapeError>(where, "backward starts from one number, not from shape {}; pass its gradient as well",
-                     loss.shape());
+    fail<ShapeError>(
+        where, "backward starts from one number, not from shape {}; pass its gradient as well",
+        loss.shape());
   }
   backward(loss, Tensor::full(loss.shape(), 1), graph, where);
 }
 
 void backward(const Variable& z, const Tensor& dz, Graph graph, Where where) {
-  if (!(dz.shape() == z.shape())) fail<ShapeError>(where, "a gradient of shape {} for shape {}", dz.shape(), z.shape());
+  if (!(dz.shape() == z.shape()))
+    fail<ShapeError>(where, "a gradient of shape {} for shape {}", dz.shape(), z.shape());
   if (!z.needs_gradient()) fail<GraphError>(where, "no parameter leads to {}", describe(z.node()));
   Nodes order = topological_order(z);
   for (const auto& node : order) check_usable(*node, where);

@@ -8,7 +8,9 @@ namespace segue {
 // z = value where mask, else x
 struct MaskedFill : Node {
   Tensor mask;
-  void backward(const Tensor& dz) override { accumulate(0, masked_fill(dz, mask, 0)); }  // dx = dz where not masked
+  void backward(const Tensor& dz) override {
+    accumulate(0, masked_fill(dz, mask, 0));
+  }  // dx = dz where not masked
 };
 
 Variable masked_fill(const Variable& x, const Tensor& mask, Real value, Where where) {
@@ -24,7 +26,8 @@ struct Dropout : Node {
 };
 
 Variable dropout(const Variable& x, Real rate, Random& random, Where where) {
-  if (!(rate >= 0 && rate < 1)) fail<ValueError>(where, "dropout: the rate must be in [0, 1), got {}", rate);
+  if (!(rate >= 0 && rate < 1))
+    fail<ValueError>(where, "dropout: the rate must be in [0, 1), got {}", rate);
   if (rate == 0) return x;
   auto op = make_node<Dropout>();
   op->keep = Tensor::uninitialized(x.shape());

@@ -7,10 +7,11 @@
 namespace segue {
 
 /// x where mask is 0, `value` where it is not; no gradient passes there. The mask broadcasts to x.
-Variable masked_fill(const Variable& x, const Tensor& mask, Real value, Where where = Where::current());
+Variable masked_fill(const Variable& x, const Tensor& mask, Real value,
+                     Where where = Where::current());
 
-/// Multiplies each element by 0 with probability `rate` and by 1 / (1 - rate) otherwise, so that the expected value
-/// stays (Srivastava et al. 2014). Throws ValueError unless 0 <= rate < 1.
+/// Multiplies each element by 0 with probability `rate` and by 1 / (1 - rate) otherwise, so that
+/// the expected value stays (Srivastava et al. 2014). Throws ValueError unless 0 <= rate < 1.
 Variable dropout(const Variable& x, Real rate, Random& random, Where where = Where::current());
 
 }  // namespace segue

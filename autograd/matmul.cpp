@@ -15,8 +15,10 @@ struct Matmul : Node {
 
   Tensor gradient_of_y(const Tensor& dz) const {
     // dy = x^T dz. Without elements the -1 below could not be worked out.
-    if (y.rank() > 2 || x.size() == 0 || dz.size() == 0) return sum_to(matmul(x.transpose(-1, -2), dz), y.shape());
-    // One matrix y for the whole batch: its gradient sums over the batch too, so the batch joins the rows.
+    if (y.rank() > 2 || x.size() == 0 || dz.size() == 0)
+      return sum_to(matmul(x.transpose(-1, -2), dz), y.shape());
+    // One matrix y for the whole batch: its gradient sums over the batch too, so the batch joins
+    // the rows.
     return matmul(x.reshape({-1, x.dim(-1)}).transpose(0, 1), dz.reshape({-1, dz.dim(-1)}));
   }
 };

@@ -10,7 +10,9 @@ namespace segue {
 // z = sum of x over some axes
 struct Sum : Node {
   Shape kept;  // that of x with the reduced axes of length 1
-  void backward(const Tensor& dz) override { accumulate(0, dz.reshape(kept).broadcast_to(input_shape(0))); }  // dx = dz
+  void backward(const Tensor& dz) override {
+    accumulate(0, dz.reshape(kept).broadcast_to(input_shape(0)));
+  }  // dx = dz
 };
 
 Variable sum(const Variable& x, const Axes& axes, bool keep, Where where) {

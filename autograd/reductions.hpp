@@ -5,9 +5,12 @@
 
 namespace segue {
 
-/// Over the named axes; `keep` leaves them in the shape with length 1. The gradient spreads evenly back.
-Variable sum(const Variable& x, const Axes& axes, bool keep = false, Where where = Where::current());
-Variable mean(const Variable& x, const Axes& axes, bool keep = false, Where where = Where::current());
+/// Over the named axes; `keep` leaves them in the shape with length 1. The gradient spreads evenly
+/// back.
+Variable sum(const Variable& x, const Axes& axes, bool keep = false,
+             Where where = Where::current());
+Variable mean(const Variable& x, const Axes& axes, bool keep = false,
+              Where where = Where::current());
 
 /// Over all elements, rank 0. The mean of nothing is NaN.
 Variable sum(const Variable& x, Where where = Where::current());

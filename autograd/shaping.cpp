@@ -75,7 +75,9 @@ Variable concat(const std::vector<Variable>& parts, int axis, Where where) {
 struct Gather : Node {
   Tokens indices;
   int axis = 0;
-  void backward(const Tensor& dz) override { accumulate(0, scatter_add(dz, input_shape(0), indices, axis)); }
+  void backward(const Tensor& dz) override {
+    accumulate(0, scatter_add(dz, input_shape(0), indices, axis));
+  }
 };
 
 Variable gather(const Variable& x, const Tokens& indices, int axis, Where where) {

@@ -17,8 +17,8 @@ thread_local bool recording = true;
 
 Node::Node() : id(++made_nodes) {}
 
-// Destroying a node destroys inputs that nobody else holds, and theirs. A list instead of recursion keeps the stack
-// small however long the chain is.
+// Destroying a node destroys inputs that nobody else holds, and theirs. A list instead of recursion
+// keeps the stack small however long the chain is.
 Node::~Node() {
   ++destroyed_nodes;
   if (inputs.empty()) return;
@@ -39,8 +39,8 @@ void Node::accumulate(std::size_t i, Tensor contribution) {
   Node& input = *inputs[i].node;
   if (!input.needs_gradient) return;
   if (!(contribution.shape() == input.value.shape())) {
-    fail<GraphError>(where, "backward of {}: gradient {} for input {} of shape {}", op, contribution.shape(), i,
-                     input.value.shape());
+    fail<GraphError>(where, "backward of {}: gradient {} for input {} of shape {}", op,
+                     contribution.shape(), i, input.value.shape());
   }
   if (!input.has_gradient) {
     input.gradient = std::move(contribution);
@@ -48,7 +48,8 @@ void Node::accumulate(std::size_t i, Tensor contribution) {
   } else if (input.gradient.owns_storage_alone() && input.gradient.is_contiguous()) {
     add_in_place(input.gradient, contribution);
   } else {
-    input.gradient = add(input.gradient, contribution);  // the first contribution is shared or a broadcast view
+    input.gradient =
+        add(input.gradient, contribution);  // the first contribution is shared or a broadcast view
   }
 }
 
@@ -59,7 +60,8 @@ Variable::Variable(const Tensor& value, std::string label, Where where) : node_(
 }
 
 const Tensor& Variable::gradient(Where where) const {
-  if (!has_gradient()) fail<GraphError>(where, "no gradient has reached {} '{}'", node_->op, label());
+  if (!has_gradient())
+    fail<GraphError>(where, "no gradient has reached {} '{}'", node_->op, label());
   return node_->gradient;
 }
 
@@ -70,7 +72,8 @@ void Node::clear_gradient() {
 
 void Variable::set_gradient(const Tensor& gradient, Where where) {
   if (!(gradient.shape() == shape())) {
-    fail<ShapeError>(where, "a gradient of shape {} for '{}' of shape {}", gradient.shape(), label(), shape());
+    fail<ShapeError>(where, "a gradient of shape {} for '{}' of shape {}", gradient.shape(),
+                     label(), shape());
   }
   node_->gradient = gradient;
   node_->has_gradient = true;
@@ -78,10 +81,12 @@ void Variable::set_gradient(const Tensor& gradient, Where where) {
 
 void Variable::set_value(const Tensor& value, Where where) {
   if (!node_->inputs.empty() || node_->released) {
-    fail<GraphError>(where, "only a leaf can be given a value, this is the result of {}", node_->op);
+    fail<GraphError>(where, "only a leaf can be given a value, this is the result of {}",
+                     node_->op);
   }
   if (!(value.shape() == shape())) {
-    fail<ShapeError>(where, "a value of shape {} for '{}' of shape {}", value.shape(), label(), shape());
+    fail<ShapeError>(where, "a value of shape {} for '{}' of shape {}", value.shape(), label(),
+                     shape());
   }
   node_->value = value;
 }
@@ -93,8 +98,8 @@ Variable parameter(const Tensor& value, std::string label, Where where) {
   return variable;
 }
 
-Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const VariableRef> inputs,
-                Where where) {
+Variable record(const char* op, std::shared_ptr<Node> node, Tensor value,
+                std::span<const VariableRef> inputs, Where where) {
   bool needed = false;
   for (const Variable& input : inputs) needed = needed || input.needs_gradient();
   if (!needed || !recording) node = make_node<Node>();

@@ -17,22 +17,25 @@ struct Node;
 class Variable;
 using VariableRef = std::reference_wrapper<const Variable>;
 
-/// One edge of the graph. The storage and its version are kept to notice a value that is changed in place after use.
+/// One edge of the graph. The storage and its version are kept to notice a value that is changed in
+/// place after use.
 struct Input {
   std::shared_ptr<Node> node;
   std::shared_ptr<Storage> storage;
   std::uint64_t version = 0;
 };
 
-/// A value in the graph: a leaf (parameter or constant), or the result z of an op. Each op derives a struct of its own
-/// with named saved values; a node never owns its own output, so no cycle can arise.
+/// A value in the graph: a leaf (parameter or constant), or the result z of an op. Each op derives
+/// a struct of its own with named saved values; a node never owns its own output, so no cycle can
+/// arise.
 struct Node {
   Node();
   virtual ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Takes the gradient dz of the result and accumulates dx, dy .. into the inputs. Leaves have nothing to do.
+  /// Takes the gradient dz of the result and accumulates dx, dy .. into the inputs. Leaves have
+  /// nothing to do.
   virtual void backward(const Tensor& dz);
 
   /// True when input number `i` needs a gradient.
@@ -84,7 +87,8 @@ class Variable {
 
   bool needs_gradient() const { return node_->needs_gradient; }
   bool has_gradient() const { return node_->has_gradient; }
-  /// d loss / d this, summed over all backward calls since `clear_gradient`. Throws GraphError where there is none.
+  /// d loss / d this, summed over all backward calls since `clear_gradient`. Throws GraphError
+  /// where there is none.
   const Tensor& gradient(Where where = Where::current()) const;
   void clear_gradient() { node_->clear_gradient(); }
   /// Replaces a gradient of the same shape, as clipping does.
@@ -92,7 +96,8 @@ class Variable {
   /// Asks backward to leave the gradient of an inner node in place.
   void keep_gradient() { node_->keeps_gradient = true; }
 
-  /// Gives a leaf a new value of the same shape. Throws GraphError for the result of an op, ShapeError.
+  /// Gives a leaf a new value of the same shape. Throws GraphError for the result of an op,
+  /// ShapeError.
   void set_value(const Tensor& value, Where where = Where::current());
 
   const std::string& label() const { return node_->label; }
@@ -107,13 +112,15 @@ class Variable {
 /// A leaf that gradients flow into.
 Variable parameter(const Tensor& value, std::string label = "", Where where = Where::current());
 
-/// The one place where the graph is recorded: gives `op`'s node its value and inputs. When no input needs a gradient,
-/// or under a NoGradientGuard, the result is a constant and `node` with its saved values is dropped.
-Variable record(const char* op, std::shared_ptr<Node> node, Tensor value, std::span<const VariableRef> inputs,
-                Where where);
+/// The one place where the graph is recorded: gives `op`'s node its value and inputs. When no input
+/// needs a gradient, or under a NoGradientGuard, the result is a constant and `node` with its saved
+/// values is dropped.
+Variable record(const char* op, std::shared_ptr<Node> node, Tensor value,
+                std::span<const VariableRef> inputs, Where where);
 inline Variable record(const char* op, std::shared_ptr<Node> node, Tensor value,
                        std::initializer_list<VariableRef> inputs, Where where) {
-  return record(op, std::move(node), std::move(value), std::span(inputs.begin(), inputs.size()), where);
+  return record(op, std::move(node), std::move(value), std::span(inputs.begin(), inputs.size()),
+                where);
 }
 
 /// While one lives, nothing on this thread is recorded.

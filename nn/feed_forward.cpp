@@ -8,7 +8,8 @@ namespace segue {
 FeedForward::FeedForward(Index width, Index inner_width, Random& random)
     : inner(width, inner_width, random), outer(inner_width, width, random) {}
 
-Variable FeedForward::operator()(const Variable& x, Real dropout, const Mode& mode, Where where) const {
+Variable FeedForward::operator()(const Variable& x, Real dropout, const Mode& mode,
+                                 Where where) const {
   const Variable hidden = add_relu(matmul(x, inner.w, where), inner.b, where);  // [B, T, F]
   return outer(mode.dropout(hidden, dropout, where), where);
 }

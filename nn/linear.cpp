@@ -15,7 +15,9 @@ Variable random_matrix(Index rows, Index columns, Random& random, std::string la
 Linear::Linear(Index inputs, Index outputs, Random& random)
     : w(random_matrix(inputs, outputs, random, "w")), b(parameter(Tensor::zeros({outputs}), "b")) {}
 
-Variable Linear::operator()(const Variable& x, Where where) const { return add(matmul(x, w, where), b, where); }
+Variable Linear::operator()(const Variable& x, Where where) const {
+  return add(matmul(x, w, where), b, where);
+}
 
 void Linear::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
   visit(prefix + "w", w);

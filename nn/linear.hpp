@@ -6,7 +6,8 @@
 
 namespace segue {
 
-/// A matrix [rows, columns] of normal numbers with deviation 1 / sqrt(rows), so that x W keeps the size of x.
+/// A matrix [rows, columns] of normal numbers with deviation 1 / sqrt(rows), so that x W keeps the
+/// size of x.
 Variable random_matrix(Index rows, Index columns, Random& random, std::string label);
 
 struct Linear {

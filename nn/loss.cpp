@@ -12,7 +12,8 @@
 
 namespace segue {
 
-// loss = l - (x[target] - m), m = max_j x_j, l = log sum_j exp(x_j - m): without m no large number drowns the digits
+// loss = l - (x[target] - m), m = max_j x_j, l = log sum_j exp(x_j - m): without m no large number
+// drowns the digits
 struct CrossEntropy : Node {
   Tensor logits;             // [.., V]
   Tensor largest, log_sums;  // m and l for each row
@@ -42,13 +43,14 @@ void check_targets(const Shape& logits, const Tokens& targets, Where where) {
   Shape expected = targets.shape;
   expected.push_back(V, where);
   if (!(logits == expected) || V == 0 || targets.size() != targets.shape.size()) {
-    fail<ShapeError>(where, "cross_entropy: logits {} for {} targets of shape {}", logits, targets.size(),
-                     targets.shape);
+    fail<ShapeError>(where, "cross_entropy: logits {} for {} targets of shape {}", logits,
+                     targets.size(), targets.shape);
   }
   for (Index row = 0; row < targets.size(); ++row) {
     const Index target = targets[row];
     if (target != ignored_target && (target < 0 || target >= V)) {
-      fail<RangeError>(where, "cross_entropy: target {} at position {} is outside 0 .. {}", target, row, V - 1);
+      fail<RangeError>(where, "cross_entropy: target {} at position {} is outside 0 .. {}", target,
+                       row, V - 1);
     }
   }
 }

@@ -22,7 +22,8 @@ struct Update {
   Real *x, *m, *v;
 };
 
-// A function of its own, with copies of all it needs: so the compiler knows that no store changes them.
+// A function of its own, with copies of all it needs: so the compiler knows that no store changes
+// them.
 void adam_update(Index n, Real* x, Real* m, Real* v, const Real* g, AdamFactors f) {
   for (Index i = 0; i < n; ++i) {
     m[i] = f.b1 * m[i] + (1 - f.b1) * g[i];
@@ -42,32 +43,38 @@ Adam::Adam(std::vector<Parameter> p, AdamOptions o, Where where)
   const bool betas = o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1;
   if (!betas || !(o.epsilon > 0) || !(o.weight_decay >= 0)) {
     fail<ValueError>(where,
-                     "Adam: beta1 {} and beta2 {} must be in [0, 1), epsilon {} above 0, weight decay {} not below 0",
+                     "Adam: beta1 {} and beta2 {} must be in [0, 1), epsilon {} above 0, weight "
+                     "decay {} not below 0",
                      o.beta1, o.beta2, o.epsilon, o.weight_decay);
   }
 }
 
 void Adam::step(Real learning_rate) {
   const auto t = static_cast<double>(++steps);
-  const AdamFactors factors = {options.beta1,
-                               options.beta2,
-                               1 / static_cast<Real>(1 - math::pow(static_cast<double>(options.beta1), t)),
-                               1 / static_cast<Real>(1 - math::pow(static_cast<double>(options.beta2), t)),
-                               options.epsilon,
-                               options.weight_decay,
-                               learning_rate};
+  const AdamFactors factors = {
+      options.beta1,
+      options.beta2,
+      1 / static_cast<Real>(1 - math::pow(static_cast<double>(options.beta1), t)),
+      1 / static_cast<Real>(1 - math::pow(static_cast<double>(options.beta2), t)),
+      options.epsilon,
+      options.weight_decay,
+      learning_rate};
   std::vector<Update, BlockAllocator<Update>> updates;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     Variable& p = parameters[k].variable;
     if (!p.has_gradient()) continue;
     Tensor x = value_for_update(p), &m = first_moment[k], &v = second_moment[k];
-    updates.push_back({p.gradient().contiguous(), x.data_in_place(), m.data_in_place(), v.data_in_place()});
+    updates.push_back(
+        {p.gradient().contiguous(), x.data_in_place(), m.data_in_place(), v.data_in_place()});
   }
-  // Shared out as if the parameters lay end to end: so many small ones keep all threads as busy as one large one.
+  // Shared out as if the parameters lay end to end: so many small ones keep all threads as busy as
+  // one large one.
   parallel_for(parameter_count(parameters), elements_per_thread / 4, [&](Index begin, Index end) {
     for (const Update& u : updates) {
       const Index first = std::max<Index>(begin, 0), last = std::min(end, u.g.size());
-      if (first < last) adam_update(last - first, u.x + first, u.m + first, u.v + first, u.g.data() + first, factors);
+      if (first < last)
+        adam_update(last - first, u.x + first, u.m + first, u.v + first, u.g.data() + first,
+                    factors);
       begin -= u.g.size(), end -= u.g.size();
     }
   });
@@ -89,7 +96,8 @@ Clipping clip_gradients(const std::vector<Parameter>& parameters, Real limit, Wh
   const Real factor = static_cast<Real>(static_cast<double>(limit) / norm);
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     Variable p = parameters[k].variable;
-    if (p.has_gradient() && !named_before(parameters, k)) p.set_gradient(scale(p.gradient(), factor));
+    if (p.has_gradient() && !named_before(parameters, k))
+      p.set_gradient(scale(p.gradient(), factor));
   }
   return {norm, true};
 }

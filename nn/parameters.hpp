@@ -14,14 +14,18 @@ struct Parameter {
   Variable variable;
 };
 
-/// What a layer's `visit_parameters(prefix, visit)` calls once for each parameter, with its full name.
+/// What a layer's `visit_parameters(prefix, visit)` calls once for each parameter, with its full
+/// name.
 using ParameterVisitor = std::function<void(const std::string& name, Variable& parameter)>;
 
-/// All parameters of a layer or model in its fixed order. They are handles: a change shows in the model.
+/// All parameters of a layer or model in its fixed order. They are handles: a change shows in the
+/// model.
 template <class Layer>
 std::vector<Parameter> parameters(Layer& layer) {
   std::vector<Parameter> all;
-  layer.visit_parameters("", [&](const std::string& name, Variable& variable) { all.push_back({name, variable}); });
+  layer.visit_parameters("", [&](const std::string& name, Variable& variable) {
+    all.push_back({name, variable});
+  });
   return all;
 }
 
@@ -36,8 +40,9 @@ void clear_gradients(const std::vector<Parameter>& parameters);
 /// Numbers in all parameters together.
 Index parameter_count(const std::vector<Parameter>& parameters);
 
-/// A tensor that may be overwritten to become the parameter's new value: its own numbers when nothing else looks at
-/// them, else a copy, so that a graph or a reader that still holds the old numbers keeps them.
+/// A tensor that may be overwritten to become the parameter's new value: its own numbers when
+/// nothing else looks at them, else a copy, so that a graph or a reader that still holds the old
+/// numbers keeps them.
 Tensor value_for_update(Variable& parameter);
 
 }  // namespace segue

@@ -10,8 +10,9 @@ namespace segue {
 
 Real warm_up_cosine(Index step, Index warm_up, Index total, Real peak, Real floor, Where where) {
   if (step < 1 || warm_up < 0 || warm_up > total) {
-    fail<ValueError>(where, "schedule: step {} counts from 1, and warm-up {} lies within the total {}", step, warm_up,
-                     total);
+    fail<ValueError>(where,
+                     "schedule: step {} counts from 1, and warm-up {} lies within the total {}",
+                     step, warm_up, total);
   }
   if (step <= warm_up) return peak * (static_cast<Real>(step) / static_cast<Real>(warm_up));
   if (step >= total) return floor;

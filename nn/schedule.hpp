@@ -1,4 +1,5 @@
-// Learning rates by step. Steps count from 1; the warm-up rises linearly, so step 1 has peak / warm_up and never 0.
+// Learning rates by step. Steps count from 1; the warm-up rises linearly, so step 1 has peak /
+// warm_up and never 0.
 #pragma once
 
 #include "tensor/error.hpp"
@@ -6,8 +7,10 @@
 
 namespace segue {
 
-/// Linear rise over `warm_up` steps, then half a cosine from `peak` down to `floor` at step `total`, and `floor` after
-/// it; with warm_up = total, step `total` has the peak. Throws ValueError unless step >= 1 and 0 <= warm_up <= total.
-Real warm_up_cosine(Index step, Index warm_up, Index total, Real peak, Real floor = 0, Where where = Where::current());
+/// Linear rise over `warm_up` steps, then half a cosine from `peak` down to `floor` at step
+/// `total`, and `floor` after it; with warm_up = total, step `total` has the peak. Throws
+/// ValueError unless step >= 1 and 0 <= warm_up <= total.
+Real warm_up_cosine(Index step, Index warm_up, Index total, Real peak, Real floor = 0,
+                    Where where = Where::current());
 
 }  // namespace segue

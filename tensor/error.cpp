@@ -14,6 +14,8 @@ std::string short_location(Where where) {
   return std::string(path) + ":" + std::to_string(where.line());
 }
 
-std::string located(const std::string& message, Where where) { return message + " (at " + short_location(where) + ")"; }
+std::string located(const std::string& message, Where where) {
+  return message + " (at " + short_location(where) + ")";
+}
 
 }  // namespace segue

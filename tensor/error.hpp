@@ -1,5 +1,5 @@
-// What a caller can get wrong ends in one of these, with one sentence that says what was expected, what came, and
-// where.
+// What a caller can get wrong ends in one of these, with one sentence that says what was expected,
+// what came, and where.
 #pragma once
 
 #include <source_location>
@@ -8,7 +8,8 @@
 
 namespace segue {
 
-/// The caller's source line; the last, defaulted parameter of every function that checks its arguments.
+/// The caller's source line; the last, defaulted parameter of every function that checks its
+/// arguments.
 using Where = std::source_location;
 
 struct Error : std::runtime_error {

@@ -10,9 +10,11 @@
 
 namespace segue {
 
-/// fail<ShapeError>(where, "add: shapes {} and {} do not broadcast", a, b) throws with the caller's line appended.
+/// fail<ShapeError>(where, "add: shapes {} and {} do not broadcast", a, b) throws with the caller's
+/// line appended.
 template <class ErrorType, class... Arguments>
-[[noreturn]] void fail(Where where, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+[[noreturn]] void fail(Where where, fmt::format_string<Arguments...> format,
+                       Arguments&&... arguments) {
   throw ErrorType(located(fmt::format(format, std::forward<Arguments>(arguments)...), where));
 }
 

@@ -22,11 +22,13 @@ Shape gathered_shape(const Shape& shape, const Tokens& indices, int axis, Where 
 
 void check_indices(const Tokens& indices, Index limit, Where where) {
   if (indices.size() != indices.shape.size()) {
-    fail<ShapeError>(where, "gather: {} indices do not fill shape {}", indices.size(), indices.shape);
+    fail<ShapeError>(where, "gather: {} indices do not fill shape {}", indices.size(),
+                     indices.shape);
   }
   for (Index i = 0; i < indices.size(); ++i) {
     if (indices[i] < 0 || indices[i] >= limit) {
-      fail<RangeError>(where, "gather: index {} at position {} is outside 0 .. {}", indices[i], i, limit - 1);
+      fail<RangeError>(where, "gather: index {} at position {} is outside 0 .. {}", indices[i], i,
+                       limit - 1);
     }
   }
 }
@@ -42,7 +44,8 @@ struct Blocks {
 
 int checked_axis(const Shape& shape, int axis, Where where) {
   check_shape(shape, where);
-  if (shape.rank() == 0) fail<ShapeError>(where, "gather: needs at least one axis, the tensor has rank 0");
+  if (shape.rank() == 0)
+    fail<ShapeError>(where, "gather: needs at least one axis, the tensor has rank 0");
   return normalize_axis(axis, shape.rank(), where);
 }
 
@@ -64,12 +67,14 @@ Tensor gather(const Tensor& x, const Tokens& indices, int axis, Where where) {
   return z;
 }
 
-Tensor scatter_add(const Tensor& dz, const Shape& shape, const Tokens& indices, int axis, Where where) {
+Tensor scatter_add(const Tensor& dz, const Shape& shape, const Tokens& indices, int axis,
+                   Where where) {
   const int a = checked_axis(shape, axis, where);
   const Blocks blocks(shape, a);
   check_indices(indices, blocks.along, where);
   const Shape expected = gathered_shape(shape, indices, a, where);
-  if (!(dz.shape() == expected)) fail<ShapeError>(where, "scatter_add: got {}, expected {}", dz.shape(), expected);
+  if (!(dz.shape() == expected))
+    fail<ShapeError>(where, "scatter_add: got {}, expected {}", dz.shape(), expected);
   const Tensor source = dz.contiguous();
   const Real* in = source.data();
   Tensor dx = Tensor::zeros(shape, where);
@@ -86,7 +91,8 @@ Tensor scatter_add(const Tensor& dz, const Shape& shape, const Tokens& indices, 
 
 Tensor concat(const std::vector<Tensor>& parts, int axis, Where where) {
   if (parts.empty()) fail<ShapeError>(where, "concat: no tensors to join");
-  if (parts[0].rank() == 0) fail<ShapeError>(where, "concat: tensors of rank 0 have no axis to join along");
+  if (parts[0].rank() == 0)
+    fail<ShapeError>(where, "concat: tensors of rank 0 have no axis to join along");
   const int a = normalize_axis(axis, parts[0].rank(), where);
   Shape shape = parts[0].shape();
   shape[a] = 0;
@@ -94,7 +100,8 @@ Tensor concat(const std::vector<Tensor>& parts, int axis, Where where) {
     Shape expected = parts[0].shape();
     if (part.rank() == shape.rank()) expected[a] = part.shape()[a];
     if (!(part.shape() == expected)) {
-      fail<ShapeError>(where, "concat: shapes {} and {} differ off axis {}", parts[0].shape(), part.shape(), a);
+      fail<ShapeError>(where, "concat: shapes {} and {} differ off axis {}", parts[0].shape(),
+                       part.shape(), a);
     }
     shape[a] += part.shape()[a];
   }

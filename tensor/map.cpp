@@ -14,7 +14,9 @@ Index Loops::row_offset(int tensor, Index row) const {
 }
 
 RowWalk::RowWalk(const Loops& l, Index row)
-    : loops(l), index(l.shape), offsets{l.row_offset(0, row), l.row_offset(1, row), l.row_offset(2, row)} {
+    : loops(l),
+      index(l.shape),
+      offsets{l.row_offset(0, row), l.row_offset(1, row), l.row_offset(2, row)} {
   for (int axis = loops.shape.rank() - 2; axis >= 0; --axis) {
     index[axis] = row % loops.shape[axis];
     row /= loops.shape[axis];
@@ -38,7 +40,8 @@ Loops merge_axes(const Shape& shape, const Strides& a, const Strides& b, const S
     if (shape[axis] == 1) continue;
     const int last = loops.shape.rank() - 1;
     bool joins = last >= 0;
-    for (int t = 0; t < 3; ++t) joins = joins && loops.strides[t][last] == (*strides[t])[axis] * shape[axis];
+    for (int t = 0; t < 3; ++t)
+      joins = joins && loops.strides[t][last] == (*strides[t])[axis] * shape[axis];
     if (joins) {
       loops.shape[last] *= shape[axis];
       for (int t = 0; t < 3; ++t) loops.strides[t][last] = (*strides[t])[axis];
@@ -61,7 +64,8 @@ Tensor source_for_writing(const Tensor& x, const Tensor& y, Where where) {
       fail<ValueError>(where, "cannot write in place into a broadcast view of shape {}", x.shape());
     }
   }
-  const bool same_elements = x.offset() == y.offset() && x.shape() == y.shape() && x.strides() == y.strides();
+  const bool same_elements =
+      x.offset() == y.offset() && x.shape() == y.shape() && x.strides() == y.strides();
   const bool overlaps = x.storage() == y.storage() && !same_elements;
   return (overlaps ? y.clone() : y).broadcast_to(x.shape(), where);
 }

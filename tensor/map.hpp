@@ -1,5 +1,6 @@
-// Applies a function to every element, of one tensor or of two that broadcast. For .cpp files: the loops are compiled
-// once for each function. Whatever the strides, the elements are walked in the order of the result.
+// Applies a function to every element, of one tensor or of two that broadcast. For .cpp files: the
+// loops are compiled once for each function. Whatever the strides, the elements are walked in the
+// order of the result.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,9 @@ namespace segue {
 
 inline constexpr Index elements_per_thread = 131072;  // fewer are not worth waking a thread for
 
-/// Up to three tensors of one shape with neighbouring axes merged wherever all of them allow it, so that the common
-/// cases (contiguous, scalar against tensor, row against matrix) become one or two long loops.
+/// Up to three tensors of one shape with neighbouring axes merged wherever all of them allow it, so
+/// that the common cases (contiguous, scalar against tensor, row against matrix) become one or two
+/// long loops.
 struct Loops {
   Shape shape;         // at least one axis
   Strides strides[3];  // of each tensor, under `shape`
@@ -21,8 +23,8 @@ struct Loops {
   /// Where row number `row` (all axes but the last, in row-major order) starts in a tensor.
   Index row_offset(int tensor, Index row) const;
 };
-/// Where the rows start in each tensor, one row after the other: an odometer, since dividing for every row would cost
-/// more than a short row itself.
+/// Where the rows start in each tensor, one row after the other: an odometer, since dividing for
+/// every row would cost more than a short row itself.
 struct RowWalk {
   RowWalk(const Loops& loops, Index row);
   void next();
@@ -33,9 +35,11 @@ struct RowWalk {
 };
 Loops merge_axes(const Shape& shape, const Strides& a, const Strides& b, const Strides& c);
 
-// Sets z[i] = f(x[i], y[i]) along one row. Separate loops for the usual steps let the compiler use vectors.
+// Sets z[i] = f(x[i], y[i]) along one row. Separate loops for the usual steps let the compiler use
+// vectors.
 template <class F>
-void map_row(Index n, Real* z, Index z_step, const Real* x, Index x_step, const Real* y, Index y_step, const F& f) {
+void map_row(Index n, Real* z, Index z_step, const Real* x, Index x_step, const Real* y,
+             Index y_step, const F& f) {
   if (z_step == 1 && x_step == 1 && y_step == 1) {
     for (Index i = 0; i < n; ++i) z[i] = f(x[i], y[i]);
   } else if (z_step == 1 && x_step == 1 && y_step == 0) {
@@ -49,18 +53,21 @@ void map_row(Index n, Real* z, Index z_step, const Real* x, Index x_step, const 
   }
 }
 
-/// z[i] = f(x[i], y[i]); x and y broadcast to z. z may be x or y itself, but must not overlap them otherwise.
+/// z[i] = f(x[i], y[i]); x and y broadcast to z. z may be x or y itself, but must not overlap them
+/// otherwise.
 template <class F>
 void map_into(Tensor& z, const Tensor& x, const Tensor& y, const F& f) {
   if (z.size() == 0) return;
   if (z.lies_like(x) && z.lies_like(y)) {
-    return parallel_for(z.size(), elements_per_thread,
-                        [out = z.data_in_place(), in_x = x.data(), in_y = y.data(), &f](Index begin, Index end) {
-                          map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
-                        });
+    return parallel_for(
+        z.size(), elements_per_thread,
+        [out = z.data_in_place(), in_x = x.data(), in_y = y.data(), &f](Index begin, Index end) {
+          map_row(end - begin, out + begin, 1, in_x + begin, 1, in_y + begin, 1, f);
+        });
   }
   const Shape& shape = z.shape();
-  const Loops loops = merge_axes(shape, z.strides(), x.broadcast_to(shape).strides(), y.broadcast_to(shape).strides());
+  const Loops loops = merge_axes(shape, z.strides(), x.broadcast_to(shape).strides(),
+                                 y.broadcast_to(shape).strides());
   const Index n = loops.row_length();
   Real* const out = z.data_in_place();
   const Real* const in_x = x.data();
@@ -90,14 +97,16 @@ Tensor map(const Tensor& x, const F& f) {
 /// A new tensor of f(x[i], y[i]) under NumPy broadcasting. Throws ShapeError naming `op`.
 template <class F>
 Tensor map(const char* op, const Tensor& x, const Tensor& y, Where where, const F& f) {
-  Tensor z = x.lies_like(y) ? Tensor::uninitialized_like(x)
-                            : Tensor::uninitialized(broadcast_shapes(op, x.shape(), y.shape(), where), where);
+  Tensor z = x.lies_like(y)
+                 ? Tensor::uninitialized_like(x)
+                 : Tensor::uninitialized(broadcast_shapes(op, x.shape(), y.shape(), where), where);
   map_into(z, x, y, f);
   return z;
 }
 
-/// A tensor that `x` may be overwritten from: y, or a copy where y overlaps x. Throws ShapeError unless y broadcasts to
-/// x, and ValueError when x is a broadcast view, in which one number would be written more than once.
+/// A tensor that `x` may be overwritten from: y, or a copy where y overlaps x. Throws ShapeError
+/// unless y broadcasts to x, and ValueError when x is a broadcast view, in which one number would
+/// be written more than once.
 Tensor source_for_writing(const Tensor& x, const Tensor& y, Where where);
 
 /// x[i] = f(x[i], y[i]); y broadcasts to x.

@@ -10,17 +10,19 @@
 namespace segue {
 namespace {
 
-constexpr Index products_per_thread = 2000000;  // multiply-adds; fewer are not worth waking a thread for
+constexpr Index products_per_thread =
+    2000000;  // multiply-adds; fewer are not worth waking a thread for
 
 Shape leading_axes(const Shape& shape) { return Shape({shape.begin(), shape.end() - 2}); }
 
 Shape product_shape(const Tensor& x, const Tensor& y, Where where) {
   if (x.rank() < 2 || y.rank() < 2) {
-    fail<ShapeError>(where, "matmul: needs two axes or more on either side, got shapes {} and {}", x.shape(),
-                     y.shape());
+    fail<ShapeError>(where, "matmul: needs two axes or more on either side, got shapes {} and {}",
+                     x.shape(), y.shape());
   }
   if (x.dim(-1) != y.dim(-2)) {
-    fail<ShapeError>(where, "matmul: the last axis of {} and the last but one of {} differ", x.shape(), y.shape());
+    fail<ShapeError>(where, "matmul: the last axis of {} and the last but one of {} differ",
+                     x.shape(), y.shape());
   }
   Shape shape = broadcast_shapes("matmul", leading_axes(x.shape()), leading_axes(y.shape()), where);
   shape.push_back(x.dim(-2), where);
@@ -37,12 +39,14 @@ Tensor broadcast_leading(const Tensor& x, Shape shape) {
 
 Shape without_last(const Shape& shape) { return Shape({shape.begin(), shape.end() - 1}); }
 
-// All products as loops over the matrices and, innermost, over the rows of each. A leading axis that only continues the
-// rows of x and z, while y stands still, merges with the rows: [B, T, D] times [D, F] is one product of B * T rows.
+// All products as loops over the matrices and, innermost, over the rows of each. A leading axis
+// that only continues the rows of x and z, while y stands still, merges with the rows: [B, T, D]
+// times [D, F] is one product of B * T rows.
 Loops loops_over_rows(const Tensor& z, const Tensor& x, const Tensor& y) {
   Strides y_strides = without_last(y.strides());
   y_strides[y_strides.rank() - 1] = 0;
-  Loops loops = merge_axes(without_last(z.shape()), without_last(z.strides()), without_last(x.strides()), y_strides);
+  Loops loops = merge_axes(without_last(z.shape()), without_last(z.strides()),
+                           without_last(x.strides()), y_strides);
   if (loops.step(2) != 0) {  // matrices of one row, each with a y of its own
     loops.shape.push_back(1);
     for (Strides& strides : loops.strides) strides.push_back(0);
@@ -59,21 +63,25 @@ void multiply_all(Tensor& z, const Tensor& x, const Tensor& y) {
   const Index x_column = x.strides()[x.rank() - 1];
   const Index y_row = y.strides()[y.rank() - 2], y_column = y.strides()[y.rank() - 1];
   Real* const out = z.data_in_place();
-  // A part of the work is one tile's height of rows; a strip, the parts that share a block of columns of one y.
+  // A part of the work is one tile's height of rows; a strip, the parts that share a block of
+  // columns of one y.
   const Index parts = parts_of(rows, tile_rows), blocks = parts_of(columns, max_columns);
   const Index strips = z.size() / (rows * columns) * blocks;
-  const Index grain =
-      1 + products_per_thread / (std::min<Index>(rows, tile_rows) * depth * std::min(columns, max_columns));
+  const Index grain = 1 + products_per_thread / (std::min<Index>(rows, tile_rows) * depth *
+                                                 std::min(columns, max_columns));
   parallel_for(strips * parts, grain, [&](Index begin, Index end) {
     const auto buffer = allocate_storage(multiply_buffer_size(depth, columns));
     for (Index part = begin; part < end;) {
       const Index strip = part / parts, next = std::min(end, (strip + 1) * parts);
-      const Index first = part % parts * tile_rows, last = std::min(rows, (next - strip * parts) * tile_rows);
+      const Index first = part % parts * tile_rows,
+                  last = std::min(rows, (next - strip * parts) * tile_rows);
       const Index matrix = strip / blocks, column = strip % blocks * max_columns;
-      multiply(last - first, depth, std::min(columns - column, max_columns),
-               {x.data() + loops.row_offset(1, matrix) + first * loops.step(1), loops.step(1), x_column},
-               {y.data() + loops.row_offset(2, matrix) + column * y_column, y_row, y_column},
-               out + loops.row_offset(0, matrix) + first * loops.step(0) + column, loops.step(0), buffer->data);
+      multiply(
+          last - first, depth, std::min(columns - column, max_columns),
+          {x.data() + loops.row_offset(1, matrix) + first * loops.step(1), loops.step(1), x_column},
+          {y.data() + loops.row_offset(2, matrix) + column * y_column, y_row, y_column},
+          out + loops.row_offset(0, matrix) + first * loops.step(0) + column, loops.step(0),
+          buffer->data);
       part = next;
     }
   });

@@ -11,8 +11,8 @@ struct Matrix {
   Index row, column;
 };
 
-/// The product is computed in tiles, as high as the registers of the machine allow: work is best cut at multiples of
-/// this.
+/// The product is computed in tiles, as high as the registers of the machine allow: work is best
+/// cut at multiples of this.
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int tile_rows = 8;  // of 32 registers
 #else
@@ -26,10 +26,11 @@ Index multiply_buffer_size(Index depth, Index columns);
 
 enum class Start { from_zero, from_z };
 
-/// z[i, j] = sum of x[i, p] * y[p, j] over p = 0, 1, .. depth-1 in this order, each sum beginning with 0 or with what
-/// z[i, j] holds. The rows of z lie `z_row` numbers apart, its columns side by side. `depth` is at least 1.
-void multiply(Index rows, Index depth, Index columns, const Matrix& x, const Matrix& y, Real* z, Index z_row,
-              Real* buffer, Start start = Start::from_zero);
+/// z[i, j] = sum of x[i, p] * y[p, j] over p = 0, 1, .. depth-1 in this order, each sum beginning
+/// with 0 or with what z[i, j] holds. The rows of z lie `z_row` numbers apart, its columns side by
+/// side. `depth` is at least 1.
+void multiply(Index rows, Index depth, Index columns, const Matrix& x, const Matrix& y, Real* z,
+              Index z_row, Real* buffer, Start start = Start::from_zero);
 
 /// z[j, i] = x[i, j] for x of `rows` rows, in which as in z the columns lie side by side.
 void transpose(Index rows, Index columns, const Real* x, Index x_row, Real* z, Index z_row);

@@ -13,7 +13,8 @@
 namespace segue {
 namespace {
 
-// A task is cut into as many equal ranges as there are threads; range r always belongs to thread r, the caller being 0.
+// A task is cut into as many equal ranges as there are threads; range r always belongs to thread r,
+// the caller being 0.
 struct Task {
   const std::function<void(Index, Index)>* body = nullptr;
   Index n = 0;
@@ -25,8 +26,8 @@ struct Task {
 
 thread_local bool inside_parallel_for = false;
 
-// Threads that start once, at first need, and wait between tasks: first spinning for a moment, since the next task of a
-// training step usually comes within microseconds, then asleep.
+// Threads that start once, at first need, and wait between tasks: first spinning for a moment,
+// since the next task of a training step usually comes within microseconds, then asleep.
 class Team {
  public:
   ~Team() { resize(0); }
@@ -76,7 +77,8 @@ class Team {
     inside_parallel_for = false;
   }
 
-  // Every worker answers every task, also one that has fewer ranges than there are workers: so none can be late for it.
+  // Every worker answers every task, also one that has fewer ranges than there are workers: so none
+  // can be late for it.
   void work(Index number, std::uint64_t seen) {
     while (true) {
       wait_for_task(seen);
@@ -114,7 +116,8 @@ Team& team() {
   return instance;
 }
 
-std::atomic<int> threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 256U));
+std::atomic<int> threads =
+    static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 256U));
 std::mutex one_task_at_a_time;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Random numbers with the same values from the same seed on every compiler: the standard fixes the generator
-// (std::mt19937_64) but not its distributions, so those are made here.
+// Random numbers with the same values from the same seed on every compiler: the standard fixes the
+// generator (std::mt19937_64) but not its distributions, so those are made here.
 #pragma once
 
 #include <random>

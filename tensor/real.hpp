@@ -1,4 +1,5 @@
-// The number type. One source, two builds: float for speed, double for gradient checks and golden runs.
+// The number type. One source, two builds: float for speed, double for gradient checks and golden
+// runs.
 //
 // The alphabet of the whole project, for shapes in code, comments and book:
 //   B batch          T length of the segment   M length of the memory   K = M + T keys

@@ -11,7 +11,8 @@
 namespace segue {
 namespace {
 
-constexpr Index rows_per_block = 256;  // summed on their own first, which keeps the rounding error of long sums small
+constexpr Index rows_per_block =
+    256;  // summed on their own first, which keeps the rounding error of long sums small
 
 // z[k] = x[0, k] + x[1, k] + .., for x [rows, n] and the columns begin .. end-1.
 void add_columns(Real* z, const Real* x, Index rows, Index n, Index begin, Index end) {
@@ -53,20 +54,22 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
     order.push_back(axis);
     kept.push_back(x.shape()[axis]);
   }
-  // When the latter lead already, whole rows are added; else each sum is folded from a row of its own.
+  // When the latter lead already, whole rows are added; else each sum is folded from a row of its
+  // own.
   const bool rows_add = !order.empty() && reduced.back() == static_cast<int>(reduced.size()) - 1;
   order.insert(order.end(), reduced.begin(), reduced.end());
   const Tensor in = rows_add ? x.contiguous() : x.permute(order, where).contiguous();
   Tensor z = Tensor::zeros(kept, where);
   Real* const out = z.data_in_place();
   const Index results = z.size(), n = results == 0 ? 0 : x.size() / results;
-  parallel_for(results, elements_per_thread / std::max<Index>(n, 1) + 1, [&](Index begin, Index end) {
-    if (rows_add) return add_columns(out, in.data(), n, results, begin, end);
-    for (Index k = begin; k < end; ++k) {
-      const auto element = [row = in.data() + k * n](Index i) { return row[i]; };
-      out[k] = fold_row(n, Real(0), element, Plus());
-    }
-  });
+  parallel_for(results, elements_per_thread / std::max<Index>(n, 1) + 1,
+               [&](Index begin, Index end) {
+                 if (rows_add) return add_columns(out, in.data(), n, results, begin, end);
+                 for (Index k = begin; k < end; ++k) {
+                   const auto element = [row = in.data() + k * n](Index i) { return row[i]; };
+                   out[k] = fold_row(n, Real(0), element, Plus());
+                 }
+               });
   return keep ? z.reshape(kept_shape(x.shape(), reduced), where) : z;
 }
 
@@ -76,7 +79,8 @@ Tensor sum_to(Tensor x, const Shape& shape, Where where) {
   if (x.shape() == shape) return x;
   const int added = x.rank() - shape.rank();
   if (added < 0 || !(broadcast_shapes("sum_to", x.shape(), shape, where) == x.shape())) {
-    fail<ShapeError>(where, "sum_to: shape {} does not come from broadcasting {}", x.shape(), shape);
+    fail<ShapeError>(where, "sum_to: shape {} does not come from broadcasting {}", x.shape(),
+                     shape);
   }
   Axes axes;
   for (int axis = 0; axis < x.rank(); ++axis) {

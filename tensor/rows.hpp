@@ -1,5 +1,5 @@
-// Folding a row of numbers into one, in an order that depends on its length alone: not on threads, not on the width of
-// the machine's vectors. So a sum has the same bits everywhere.
+// Folding a row of numbers into one, in an order that depends on its length alone: not on threads,
+// not on the width of the machine's vectors. So a sum has the same bits everywhere.
 #pragma once
 
 #include "tensor/real.hpp"
@@ -9,14 +9,15 @@ namespace segue {
 struct Plus {
   Real operator()(Real a, Real b) const { return a + b; }
 };
-/// The larger one, passing over a NaN on the right: vector code. Of use where a NaN shows in what is computed next.
+/// The larger one, passing over a NaN on the right: vector code. Of use where a NaN shows in what
+/// is computed next.
 struct LargerNumber {
   Real operator()(Real a, Real b) const { return b > a ? b : a; }
 };
 
-/// combine(get(first), .. get(first+n-1)): sixteen interleaved running results (one or more whole vectors
-/// on every machine), joined pairwise; rows longer than 1024 are halved first, which keeps the rounding error of long
-/// sums small.
+/// combine(get(first), .. get(first+n-1)): sixteen interleaved running results (one or more whole
+/// vectors on every machine), joined pairwise; rows longer than 1024 are halved first, which keeps
+/// the rounding error of long sums small.
 template <class Number, class Get, class Combine>
 Number fold_row(Index n, Number identity, const Get& get, const Combine& combine, Index first = 0) {
   constexpr Index lanes = 16, longest = 1024;

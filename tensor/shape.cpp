@@ -25,7 +25,9 @@ Index Shape::size() const {
   return product;
 }
 
-std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", ")); }
+std::string to_string(const Shape& shape) {
+  return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
+}
 
 Strides contiguous_strides(const Shape& shape) {
   Strides strides = shape;
@@ -40,7 +42,8 @@ Strides contiguous_strides(const Shape& shape) {
 int normalize_axis(int axis, int rank, Where where) {
   const int limit = std::max(rank, 1);
   if (axis < -limit || axis >= limit) {
-    fail<RangeError>(where, "axis {} is outside -{} .. {} for a tensor of rank {}", axis, limit, limit - 1, rank);
+    fail<RangeError>(where, "axis {} is outside -{} .. {} for a tensor of rank {}", axis, limit,
+                     limit - 1, rank);
   }
   return axis < 0 ? axis + limit : axis;
 }
@@ -74,7 +77,8 @@ Shape broadcast_shapes(const char* op, const Shape& x, const Shape& y, Where whe
     const Index a = back <= x.rank() ? x[x.rank() - back] : 1;
     const Index b = back <= y.rank() ? y[y.rank() - back] : 1;
     if (a != b && a != 1 && b != 1) {
-      fail<ShapeError>(where, "{}: shapes {} and {} do not broadcast: {} against {} at axis -{}", op, x, y, a, b, back);
+      fail<ShapeError>(where, "{}: shapes {} and {} do not broadcast: {} against {} at axis -{}",
+                       op, x, y, a, b, back);
     }
     result[rank - back] = a == 1 ? b : a;
   }

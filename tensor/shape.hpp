@@ -14,7 +14,8 @@
 
 namespace segue {
 
-/// Up to eight axis lengths. Rank 0 is a single number, a zero length a tensor without elements; both are ordinary.
+/// Up to eight axis lengths. Rank 0 is a single number, a zero length a tensor without elements;
+/// both are ordinary.
 class Shape {
  public:
   static constexpr int max_rank = 8;
@@ -69,11 +70,13 @@ Axes exchanged_axes(int rank, int axis_a, int axis_b, Where where = Where::curre
 /// Each axis normalised; an axis named twice is a RangeError.
 Axes normalize_axes(const Axes& axes, int rank, Where where = Where::current());
 
-/// The shape both broadcast to by NumPy's rule: aligned at the last axis, lengths equal or 1. Throws ShapeError naming
-/// `op`.
-Shape broadcast_shapes(const char* op, const Shape& x, const Shape& y, Where where = Where::current());
+/// The shape both broadcast to by NumPy's rule: aligned at the last axis, lengths equal or 1.
+/// Throws ShapeError naming `op`.
+Shape broadcast_shapes(const char* op, const Shape& x, const Shape& y,
+                       Where where = Where::current());
 
-/// Checks that lengths are not negative and the product of those above zero is representable. Throws ShapeError.
+/// Checks that lengths are not negative and the product of those above zero is representable.
+/// Throws ShapeError.
 void check_shape(const Shape& shape, Where where);
 
 }  // namespace segue

@@ -29,7 +29,8 @@ void softmax_backward_row(Real* dx, const Real* z, const Real* dz, Index n) {
 template <class Row>
 Tensor by_rows(const Tensor& x, const Tensor& y, int axis, Where where, const Row& row) {
   const int a = normalize_axis(axis, x.rank(), where);
-  if (!(x.shape() == y.shape())) fail<ShapeError>(where, "softmax: shapes {} and {} differ", x.shape(), y.shape());
+  if (!(x.shape() == y.shape()))
+    fail<ShapeError>(where, "softmax: shapes {} and {} differ", x.shape(), y.shape());
   const Tensor in_x = x.transpose(a, -1, where).contiguous();
   const Tensor in_y = y.transpose(a, -1, where).contiguous();
   Tensor z = Tensor::uninitialized(in_x.shape());
@@ -37,14 +38,17 @@ Tensor by_rows(const Tensor& x, const Tensor& y, int axis, Where where, const Ro
   const Index n = x.rank() == 0 ? 1 : in_x.dim(-1);
   Real* const out = z.data_in_place();
   parallel_for(z.size() / n, elements_per_thread / (8 * n) + 1, [&](Index begin, Index end) {
-    for (Index r = begin; r < end; ++r) row(out + r * n, in_x.data() + r * n, in_y.data() + r * n, n);
+    for (Index r = begin; r < end; ++r)
+      row(out + r * n, in_x.data() + r * n, in_y.data() + r * n, n);
   });
   return z.transpose(a, -1);
 }
 
 }  // namespace
 
-Tensor softmax(const Tensor& x, int axis, Where where) { return by_rows(x, x, axis, where, softmax_row); }
+Tensor softmax(const Tensor& x, int axis, Where where) {
+  return by_rows(x, x, axis, where, softmax_row);
+}
 
 Tensor softmax_backward(const Tensor& z, const Tensor& dz, int axis, Where where) {
   return by_rows(z, dz, axis, where, softmax_backward_row);

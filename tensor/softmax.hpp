@@ -1,4 +1,5 @@
-// Softmax along one axis, computed from differences to the largest element so that nothing overflows.
+// Softmax along one axis, computed from differences to the largest element so that nothing
+// overflows.
 #pragma once
 
 #include "tensor/tensor.hpp"
@@ -9,6 +10,7 @@ namespace segue {
 Tensor softmax(const Tensor& x, int axis = -1, Where where = Where::current());
 
 /// Gradient of z = softmax(x): dx_i = z_i (dz_i - sum_j z_j dz_j).
-Tensor softmax_backward(const Tensor& z, const Tensor& dz, int axis, Where where = Where::current());
+Tensor softmax_backward(const Tensor& z, const Tensor& dz, int axis,
+                        Where where = Where::current());
 
 }  // namespace segue

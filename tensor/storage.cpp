@@ -12,7 +12,8 @@ namespace segue {
 namespace {
 
 constexpr std::align_val_t alignment{64};
-constexpr int size_classes = 4 * 64;  // four to each power of two, so a block wastes at most a fifth
+constexpr int size_classes =
+    4 * 64;  // four to each power of two, so a block wastes at most a fifth
 
 // Sanitizers must see every block come and go.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -33,13 +34,14 @@ struct SizeClass {
 };
 SizeClass size_class(std::size_t bytes) {
   bytes = std::max<std::size_t>(bytes, 64);
-  const auto power = static_cast<std::size_t>(std::bit_width(bytes - 1) - 1);  // 2^power < bytes <= 2^(power+1)
-  const std::size_t quarters = ((bytes - 1) >> (power - 2)) + 1;               // 5 .. 8 of 2^power
+  const auto power =
+      static_cast<std::size_t>(std::bit_width(bytes - 1) - 1);    // 2^power < bytes <= 2^(power+1)
+  const std::size_t quarters = ((bytes - 1) >> (power - 2)) + 1;  // 5 .. 8 of 2^power
   return {power * 4 + quarters - 5, quarters << (power - 2)};
 }
 
-// Freed blocks wait here, by size class, for the next tensor of their size: training in a steady state asks the system
-// for nothing. One list of lists for each thread, so that no lock is needed.
+// Freed blocks wait here, by size class, for the next tensor of their size: training in a steady
+// state asks the system for nothing. One list of lists for each thread, so that no lock is needed.
 struct FreeBlock {
   FreeBlock* next;
 };
@@ -72,7 +74,8 @@ constexpr std::size_t few_bytes = 16;  // of numbers that need not start at a mu
 
 void* take_block(std::size_t bytes) {
   const SizeClass c = size_class(bytes);
-  if (!reuse_blocks || thread_ends || free_blocks.first[c.number] == nullptr) return ::operator new(c.bytes, alignment);
+  if (!reuse_blocks || thread_ends || free_blocks.first[c.number] == nullptr)
+    return ::operator new(c.bytes, alignment);
   FreeBlock*& first = free_blocks.first[c.number];
   void* const block = std::exchange(first, first->next);
   __builtin_prefetch(first, 1);

@@ -1,4 +1,5 @@
-// The memory behind tensors: blocks of numbers, shared by views, and kept for reuse when the last view is gone.
+// The memory behind tensors: blocks of numbers, shared by views, and kept for reuse when the last
+// view is gone.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +9,13 @@
 
 namespace segue {
 
-/// Memory of at least `bytes`, aligned to 64, from the blocks that were given back before, or from the system.
+/// Memory of at least `bytes`, aligned to 64, from the blocks that were given back before, or from
+/// the system.
 void* take_block(std::size_t bytes);
 void give_block_back(void* block, std::size_t bytes);
 
-/// Lets standard containers and std::allocate_shared use such blocks, with `behind` bytes more than these ask for.
+/// Lets standard containers and std::allocate_shared use such blocks, with `behind` bytes more than
+/// these ask for.
 template <class T>
 struct BlockAllocator {
   using value_type = T;
@@ -25,7 +28,8 @@ struct BlockAllocator {
   std::size_t behind;
 };
 
-/// Numbers, aligned to 64 bytes unless they are only a few. `version` counts the times they were opened for writing.
+/// Numbers, aligned to 64 bytes unless they are only a few. `version` counts the times they were
+/// opened for writing.
 struct Storage {
   constexpr Storage() = default;
   explicit Storage(Index size);  // with its numbers behind it: see allocate_storage
@@ -38,7 +42,8 @@ struct Storage {
   std::uint64_t version = 0;
 };
 
-/// A new block of `size` uninitialised numbers. Throws std::bad_alloc when the system has no more memory.
+/// A new block of `size` uninitialised numbers. Throws std::bad_alloc when the system has no more
+/// memory.
 std::shared_ptr<Storage> allocate_storage(Index size);
 
 /// Bytes in blocks that tensors hold now.

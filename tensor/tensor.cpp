@@ -12,7 +12,8 @@ constinit Storage Tensor::no_numbers;
 constinit const Tensor::Layout Tensor::no_elements = {{0}, {1}, 0, 0, true};
 constinit const Tensor::Layout Tensor::one_element = {};
 
-Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset)
+Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides,
+               Index offset)
     : storage_(std::move(storage)), layout_(uncounted(one_element)) {
   Index size = 1;
   bool contiguous = true;
@@ -26,7 +27,8 @@ Tensor::Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strid
   layout_ = std::allocate_shared<Layout>(BlockAllocator<Layout>(), layout);
 }
 
-Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where) : Tensor(uninitialized(shape, where)) {
+Tensor::Tensor(const Shape& shape, const std::vector<Real>& values, Where where)
+    : Tensor(uninitialized(shape, where)) {
   if (static_cast<Index>(values.size()) != size()) {
     fail<ShapeError>(where, "{} values do not fill shape {}", values.size(), shape);
   }
@@ -75,7 +77,8 @@ Index element_offset(const Tensor& tensor, std::initializer_list<Index> indices,
   int axis = 0;
   for (const Index index : indices) {
     if (index < 0 || index >= tensor.shape()[axis]) {
-      fail<RangeError>(where, "index {} is outside axis {} of shape {}", index, axis, tensor.shape());
+      fail<RangeError>(where, "index {} is outside axis {} of shape {}", index, axis,
+                       tensor.shape());
     }
     offset += index * tensor.strides()[axis++];
   }
@@ -123,11 +126,13 @@ Shape resolve_shape(const Shape& from, const Shape& wanted, Where where) {
   return shape;
 }
 
-// Finds strides that show the same elements under `shape` without a copy; false where there are none.
+// Finds strides that show the same elements under `shape` without a copy; false where there are
+// none.
 bool strides_for_view(const Tensor& x, const Shape& shape, Strides& strides) {
   strides = contiguous_strides(shape);
   if (x.size() == 0) return true;
-  const Loops runs = merge_axes(x.shape(), x.strides(), x.strides(), x.strides());  // evenly spaced elements
+  const Loops runs =
+      merge_axes(x.shape(), x.strides(), x.strides(), x.strides());  // evenly spaced elements
   int run = runs.shape.rank() - 1;
   Index length = runs.shape[run], step = runs.strides[0][run];
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
@@ -176,8 +181,8 @@ Tensor Tensor::narrow(int axis, Index start, Index length, Where where) const {
   const Index available = dim(axis, where);
   const int a = normalize_axis(axis, rank(), where);
   if (start < 0 || length < 0 || start > available || length > available - start) {
-    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length, start, axis,
-                     shape());
+    fail<RangeError>(where, "narrow: {} elements from {} are outside axis {} of shape {}", length,
+                     start, axis, shape());
   }
   Shape shape = layout_->shape;
   shape[a] = length;
@@ -195,7 +200,9 @@ Tensor Tensor::broadcast_to(const Shape& shape, Where where) const {
     fits = same || layout_->shape[axis] == 1;
     strides[axis + added] = same ? layout_->strides[axis] : 0;
   }
-  if (!fits) fail<ShapeError>(where, "broadcast_to: shape {} does not broadcast to {}", layout_->shape, shape);
+  if (!fits)
+    fail<ShapeError>(where, "broadcast_to: shape {} does not broadcast to {}", layout_->shape,
+                     shape);
   return Tensor(storage_, shape, strides, offset());
 }
 
@@ -212,7 +219,8 @@ void Tensor::fill_in_place(Real value, Where where) {
 
 void Tensor::copy_in_place(const Tensor& source, Where where) {
   if (!(source.shape() == shape())) {
-    fail<ShapeError>(where, "copy_in_place: shape {} into a tensor of shape {}", source.shape(), shape());
+    fail<ShapeError>(where, "copy_in_place: shape {} into a tensor of shape {}", source.shape(),
+                     shape());
   }
   const auto second = [](Real, Real s) { return s; };
   map_in_place(*this, source, second, where);

@@ -1,4 +1,5 @@
-// The tensor: shape, strides, offset and shared storage. Values only; it knows nothing of gradients.
+// The tensor: shape, strides, offset and shared storage. Values only; it knows nothing of
+// gradients.
 #pragma once
 
 #include <initializer_list>
@@ -12,8 +13,9 @@
 
 namespace segue {
 
-/// An n-dimensional array of Real. Copying one is cheap and shares its numbers; views (reshape, permute, narrow,
-/// broadcast_to) copy nothing; operations return new tensors, and whatever writes into one says `in_place` in its name.
+/// An n-dimensional array of Real. Copying one is cheap and shares its numbers; views (reshape,
+/// permute, narrow, broadcast_to) copy nothing; operations return new tensors, and whatever writes
+/// into one says `in_place` in its name.
 class Tensor {
  public:
   /// No elements: shape [0].
@@ -60,14 +62,15 @@ class Tensor {
 
   /// One element. Throws RangeError on a wrong number of indices or one outside its axis.
   Real at(std::initializer_list<Index> indices, Where where = Where::current()) const;
-  void set_in_place(std::initializer_list<Index> indices, Real value, Where where = Where::current());
+  void set_in_place(std::initializer_list<Index> indices, Real value,
+                    Where where = Where::current());
   /// The value of a tensor with exactly one element. Throws ShapeError.
   Real item(Where where = Where::current()) const;
   /// All elements in row-major order.
   std::vector<Real> to_vector() const;
 
-  /// The same elements in row-major order under another shape; one length may be -1 and is worked out. A view where
-  /// the strides allow it, else a copy. Throws ShapeError.
+  /// The same elements in row-major order under another shape; one length may be -1 and is worked
+  /// out. A view where the strides allow it, else a copy. Throws ShapeError.
   Tensor reshape(const Shape& shape, Where where = Where::current()) const;
   /// Axis k of the result is axis `axes[k]` of this. A view. Throws ShapeError, RangeError.
   Tensor permute(const Axes& axes, Where where = Where::current()) const;
@@ -87,7 +90,8 @@ class Tensor {
   void copy_in_place(const Tensor& source, Where where = Where::current());
 
  private:
-  /// Where in a storage the elements lie. Tensors share it, since it never changes: so copying one is cheap.
+  /// Where in a storage the elements lie. Tensors share it, since it never changes: so copying one
+  /// is cheap.
   struct Layout {
     Shape shape;
     Strides strides;
@@ -98,7 +102,8 @@ class Tensor {
 
   Tensor(std::shared_ptr<Storage>&& storage, const std::shared_ptr<const Layout>& layout)
       : storage_(std::move(storage)), layout_(layout) {}
-  Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides, Index offset);
+  Tensor(std::shared_ptr<Storage> storage, const Shape& shape, const Strides& strides,
+         Index offset);
 
   /// For what is never deleted: nobody needs to count who uses it.
   template <class T>

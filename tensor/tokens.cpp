@@ -13,7 +13,8 @@ Tokens::Tokens(const Shape& s, Where where) : shape(s) {
 
 Tokens::Tokens(const Shape& s, std::vector<Index> i, Where where) : shape(s), ids(std::move(i)) {
   check_shape(shape, where);
-  if (size() != shape.size()) fail<ShapeError>(where, "{} token ids do not fill shape {}", size(), shape);
+  if (size() != shape.size())
+    fail<ShapeError>(where, "{} token ids do not fill shape {}", size(), shape);
 }
 
 }  // namespace segue

@@ -1,4 +1,5 @@
-// Token ids: whole numbers with a shape, apart from Tensor so that an id can never be mistaken for a value.
+// Token ids: whole numbers with a shape, apart from Tensor so that an id can never be mistaken for
+// a value.
 #pragma once
 
 #include <vector>

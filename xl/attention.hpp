@@ -9,7 +9,8 @@
 //
 //   q = h W_q    k = [m ; h] W_k,E    r = R W_k,R    v-values = [m ; h] W_v
 //
-// (a) and (c) together are (q + u) k^T, (b) and (d) together (q + v) r^T, brought to the keys by the relative shift.
+// (a) and (c) together are (q + u) k^T, (b) and (d) together (q + v) r^T, brought to the keys by
+// the relative shift.
 #pragma once
 
 #include <vector>
@@ -40,8 +41,10 @@ struct RelativeAttention {
   RelativeAttention(const Config& config, Random& random);
   /// m: the memory [B, M, D].
   Projections project(const Variable& m, const Variable& R) const;
-  /// h: the current segment [B, T, D], `known`: what comes of the memory, to which that of h is added -> [B, T, D].
-  Variable operator()(const Variable& h, Projections& known, const Positions& positions, const Mode& mode) const;
+  /// h: the current segment [B, T, D], `known`: what comes of the memory, to which that of h is
+  /// added -> [B, T, D].
+  Variable operator()(const Variable& h, Projections& known, const Positions& positions,
+                      const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   Index heads;
@@ -53,12 +56,13 @@ struct RelativeAttention {
   Variable w_o;    // [H Dh, D]
 };
 
-/// The weights of queries q [B, T, H Dh] over keys k [B, K, H Dh], with those by distance r [K, H Dh]: softmax of the
-/// four terms' sum over sqrt(Dh), [B, H, T, K].
-Variable attention_weights(const Variable& q, const Variable& k, const Variable& r, const Positions& positions);
+/// The weights of queries q [B, T, H Dh] over keys k [B, K, H Dh], with those by distance r [K, H
+/// Dh]: softmax of the four terms' sum over sqrt(Dh), [B, H, T, K].
+Variable attention_weights(const Variable& q, const Variable& k, const Variable& r,
+                           const Positions& positions);
 
-/// The values [B, K, H Dh] that these weights read, [B, T, H Dh], without ever holding the weights: in one op, which a
-/// test holds to matmul(attention_weights(..), values).
+/// The values [B, K, H Dh] that these weights read, [B, T, H Dh], without ever holding the weights:
+/// in one op, which a test holds to matmul(attention_weights(..), values).
 Variable attend(const Variable& q, const Variable& k, const Variable& values, const Variable& r,
                 const Positions& positions);
 
@@ -66,8 +70,9 @@ Variable attend(const Variable& q, const Variable& k, const Variable& values, co
 Variable split_heads(const Variable& x, Index H);
 Variable join_heads(const Variable& x);
 
-/// [1 or B, 1, T, K], 1 where key j is hidden from query i: where the distance (M + i) - j is below 0, or `window` or
-/// more (0: no window), or where j lies in a row's memory before its last `visible(b)` positions.
+/// [1 or B, 1, T, K], 1 where key j is hidden from query i: where the distance (M + i) - j is below
+/// 0, or `window` or more (0: no window), or where j lies in a row's memory before its last
+/// `visible(b)` positions.
 Tensor attention_mask(Index T, const Memory& memory, Index window);
 
 }  // namespace segue

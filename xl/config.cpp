@@ -34,10 +34,12 @@ void check(const Config& config, Where where) {
         fail<ValueError>(where, "config: {} must be in {} .. {}, got {}", name, least, most, value);
       },
       [&](const char* name, Real& value) {
-        if (!(value >= 0 && value < 1)) fail<ValueError>(where, "config: {} must be in [0, 1), got {}", name, value);
+        if (!(value >= 0 && value < 1))
+          fail<ValueError>(where, "config: {} must be in [0, 1), got {}", name, value);
       },
       [](const char*, bool&) {});
-  if (c.width % 2 != 0) fail<ValueError>(where, "config: width must be even for the sinusoids, got {}", c.width);
+  if (c.width % 2 != 0)
+    fail<ValueError>(where, "config: width must be even for the sinusoids, got {}", c.width);
   if (c.same_length && c.memory_length == 0) {
     fail<ValueError>(where, "config: same_length sees distances below memory_length, which is 0");
   }

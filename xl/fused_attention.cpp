@@ -1,12 +1,13 @@
-// attend(): attention as docs/05_attention.md has it, in one op. By far the most numbers in it are the scores,
-// [B, H, T, K], and nothing needs them all at once. So they are made in tiles, a few queries of one head each:
+// attend(): attention as docs/05_attention.md has it, in one op. By far the most numbers in it are
+// the scores, [B, H, T, K], and nothing needs them all at once. So they are made in tiles, a few
+// queries of one head each:
 //
 //   A = (q + u) k^T + shift((q + v) r^T), and -infinity where a key is hidden
 //   w = softmax(A / sqrt(Dh))             out = w values
 //
-// and a tile is gone once its rows of `out` are known: it never leaves the cache. Backward makes it again,
-// from two numbers that forward kept of each query. With d_x for the gradient of x, and unshift for the way back of the
-// shift:
+// and a tile is gone once its rows of `out` are known: it never leaves the cache. Backward makes it
+// again, from two numbers that forward kept of each query. With d_x for the gradient of x, and
+// unshift for the way back of the shift:
 //
 //   d_w = d_out values^T                  d_A = w (d_w - sum_j w_j d_w_j) / sqrt(Dh)
 //   d_values = w^T d_out                  d_k = d_A^T (q + u)          d_r = unshift(d_A)^T (q + v)
@@ -40,16 +41,22 @@ struct AttentionInputs {
 
 namespace {
 
-constexpr Index query_rows = 16;  // in a tile: with fewer, fewer hidden keys are scored; with more, less is copied
+constexpr Index query_rows =
+    16;  // in a tile: with fewer, fewer hidden keys are scored; with more, less is copied
 constexpr Index products_per_share = 1000000;  // fewer are not worth waking a thread for
 constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
 // A few queries of one head in one row of the batch, and what is computed of them.
 struct AttentionTile {
   explicit AttentionTile(const AttentionInputs& inputs)
-      : in(inputs), K(in.K()), Dh(in.Dh()), row(in.H() * Dh), scale(1 / std::sqrt(static_cast<Real>(Dh))) {
+      : in(inputs),
+        K(in.K()),
+        Dh(in.Dh()),
+        row(in.H() * Dh),
+        scale(1 / std::sqrt(static_cast<Real>(Dh))) {
     const Index most_rows = std::min(query_rows, in.T());
-    block = allocate_storage(most_rows * (3 * K + 4 * Dh) + 2 * K * Dh + multiply_buffer_size(K + Dh, K + Dh));
+    block = allocate_storage(most_rows * (3 * K + 4 * Dh) + 2 * K * Dh +
+                             multiply_buffer_size(K + Dh, K + Dh));
     Real* next = block->data;
     for (Real** part : {&w, &d_A, &by_distance}) *part = std::exchange(next, next + most_rows * K);
     for (Real** part : {&qu, &qv, &d_qu, &d_qv}) *part = std::exchange(next, next + most_rows * Dh);
@@ -73,8 +80,9 @@ struct AttentionTile {
     hidden = in.hidden.data() + ((in.hidden.dim(0) == 1 ? 0 : b) * T + first) * K;
   }
 
-  // A / sqrt(Dh), in the place of w. A query that `later` others of the tile follow sees so many keys less, and its
-  // scores by distance lie so many columns further right: that is the relative shift.
+  // A / sqrt(Dh), in the place of w. A query that `later` others of the tile follow sees so many
+  // keys less, and its scores by distance lie so many columns further right: that is the relative
+  // shift.
   void score() {
     const Real *const u = in.u.data() + column, *const v = in.v.data() + column;
     for (Index i = 0; i < rows; ++i) {
@@ -86,17 +94,20 @@ struct AttentionTile {
     }
     if (first_of_head()) transpose(K, Dh, in.k.data() + key, row, k_T, K);
     multiply(rows, Dh, keys, {qu, Dh, 1}, {k_T, K, 1}, w, K, buffer);
-    multiply(rows, Dh, keys, {qv, Dh, 1}, {in.r_T.data() + column * K + (K - keys), K, 1}, by_distance, K, buffer);
+    multiply(rows, Dh, keys, {qv, Dh, 1}, {in.r_T.data() + column * K + (K - keys), K, 1},
+             by_distance, K, buffer);
     for (Index i = 0; i < rows; ++i) {
       const Index later = rows - 1 - i, seen = keys - later;
       Real* const A = w + i * K;
       const Real *const position = by_distance + i * K + later, *const hides = hidden + i * K;
-      for (Index j = 0; j < seen; ++j) A[j] = hides[j] != 0 ? minus_infinity : (A[j] + position[j]) * scale;
+      for (Index j = 0; j < seen; ++j)
+        A[j] = hides[j] != 0 ? minus_infinity : (A[j] + position[j]) * scale;
       std::fill(A + seen, A + keys, minus_infinity);
     }
   }
 
-  // w, and of each query what it takes to make w again: its largest score and 1 / (sum of the exponentials).
+  // w, and of each query what it takes to make w again: its largest score and 1 / (sum of the
+  // exponentials).
   void softmax(Real* largest, Real* inverse_sums) {
     for (Index i = 0; i < rows; ++i) {
       Real* const wi = w + i * K;
@@ -139,15 +150,18 @@ struct AttentionTile {
   // What the tile adds to the gradients of keys, values and distances.
   void add_to_keys(const Real* d_out, Real* d_values, Real* dk, Real* dr) {
     const Start start = first_of_head() ? Start::from_zero : Start::from_z;
-    multiply(keys, rows, Dh, {w, 1, K}, {d_out + query, row, 1}, d_values + key, row, buffer, start);
+    multiply(keys, rows, Dh, {w, 1, K}, {d_out + query, row, 1}, d_values + key, row, buffer,
+             start);
     multiply(keys, rows, Dh, {d_A, 1, K}, {qu, Dh, 1}, dk + key, row, buffer, start);
-    multiply(keys, rows, Dh, {by_distance, 1, K}, {qv, Dh, 1}, dr + key + (K - keys) * row, row, buffer, start);
+    multiply(keys, rows, Dh, {by_distance, 1, K}, {qv, Dh, 1}, dr + key + (K - keys) * row, row,
+             buffer, start);
   }
 
   // The gradient of the tile's queries, which is added to that of its row's u and v, too.
   void add_to_queries(Real* dq, Real* du, Real* dv) {
     multiply(rows, keys, Dh, {d_A, K, 1}, {in.k.data() + key, row, 1}, d_qu, Dh, buffer);
-    multiply(rows, keys, Dh, {by_distance, K, 1}, {in.r.data() + column + (K - keys) * row, row, 1}, d_qv, Dh, buffer);
+    multiply(rows, keys, Dh, {by_distance, K, 1}, {in.r.data() + column + (K - keys) * row, row, 1},
+             d_qv, Dh, buffer);
     for (Index i = 0; i < rows; ++i) {
       for (Index d = 0; d < Dh; ++d) {
         dq[query + i * row + d] = d_qu[i * Dh + d] + d_qv[i * Dh + d];
@@ -162,12 +176,13 @@ struct AttentionTile {
   Index row;  // H Dh: from one position to the next
   Real scale;
   std::shared_ptr<Storage> block;
-  Real *w, *d_A, *by_distance;   // [rows, keys], each row with room for K
-  Real *qu, *qv, *d_qu, *d_qv;   // [rows, Dh]
-  Real *k_T, *values_T;          // of the head: [Dh, K]
-  Real* buffer;                  // of multiply
-  Index rows = 0;                // queries of the tile
-  Index keys = 0;                // that its last query sees; their distances are the last rows of r, keys - 1 .. 0
+  Real *w, *d_A, *by_distance;  // [rows, keys], each row with room for K
+  Real *qu, *qv, *d_qu, *d_qv;  // [rows, Dh]
+  Real *k_T, *values_T;         // of the head: [Dh, K]
+  Real* buffer;                 // of multiply
+  Index rows = 0;               // queries of the tile
+  Index keys =
+      0;  // that its last query sees; their distances are the last rows of r, keys - 1 .. 0
   Index query = 0, key = 0;      // where the first ones lie in tensors like q and like k
   Index column = 0;              // where the head lies in such a row, in one of r, and in u and v
   Index head = 0, number = 0;    // its number in [B, H], and the first query's in [B, H, T]
@@ -202,7 +217,8 @@ struct Attend : Node {
     Tensor out = Tensor::uninitialized(in.q.shape());
     largest = Tensor::uninitialized({in.B(), in.H(), in.T()});
     inverse_sums = Tensor::uninitialized(largest.shape());
-    Real *const z = out.data_in_place(), *const m = largest.data_in_place(), *const s = inverse_sums.data_in_place();
+    Real *const z = out.data_in_place(), *const m = largest.data_in_place(),
+                *const s = inverse_sums.data_in_place();
     for_each_tile(in, [&](AttentionTile& tile) {
       tile.softmax(m, s);
       tile.read(z);
@@ -212,11 +228,14 @@ struct Attend : Node {
 
   void backward(const Tensor& dz) override {
     const Tensor d_out = dz.contiguous();
-    const auto fresh = in.T() > 0 ? Tensor::uninitialized : Tensor::zeros;  // without a query no tile writes them
-    Tensor dq = fresh(in.q.shape(), where), dk = fresh(in.k.shape(), where), d_values = fresh(in.k.shape(), where);
-    Tensor dr = fresh(in.k.shape(), where);                                 // of each row of the batch
+    const auto fresh =
+        in.T() > 0 ? Tensor::uninitialized : Tensor::zeros;  // without a query no tile writes them
+    Tensor dq = fresh(in.q.shape(), where), dk = fresh(in.k.shape(), where),
+           d_values = fresh(in.k.shape(), where);
+    Tensor dr = fresh(in.k.shape(), where);  // of each row of the batch
     Tensor du = Tensor::zeros({in.B(), in.H(), in.Dh()}), dv = du.clone();  // likewise
-    Real *const to_q = dq.data_in_place(), *const to_k = dk.data_in_place(), *const to_r = dr.data_in_place();
+    Real *const to_q = dq.data_in_place(), *const to_k = dk.data_in_place(),
+                *const to_r = dr.data_in_place();
     Real *const to_values = d_values.data_in_place(), *const to_u = du.data_in_place(),
                 *const to_v = dv.data_in_place();
     for_each_tile(in, [&](AttentionTile& tile) {
@@ -240,10 +259,16 @@ Variable attend(const Variable& q, const Variable& k, const Variable& values, co
   const Tensor distances = r.value().contiguous();
   Tensor r_T = Tensor::uninitialized({r.dim(1), r.dim(0)});
   transpose(r.dim(0), r.dim(1), distances.data(), r.dim(1), r_T.data_in_place(), r.dim(0));
-  op->in = {
-      q.value().contiguous(),           k.value().contiguous(),           values.value().contiguous(),  distances, r_T,
-      positions.u.value().contiguous(), positions.v.value().contiguous(), positions.hidden.contiguous()};
-  return record("attend", op, op->forward(), {q, k, values, r, positions.u, positions.v}, Where::current());
+  op->in = {q.value().contiguous(),
+            k.value().contiguous(),
+            values.value().contiguous(),
+            distances,
+            r_T,
+            positions.u.value().contiguous(),
+            positions.v.value().contiguous(),
+            positions.hidden.contiguous()};
+  return record("attend", op, op->forward(), {q, k, values, r, positions.u, positions.v},
+                Where::current());
 }
 
 }  // namespace segue

@@ -1,4 +1,5 @@
-// What training, evaluation and generation know of a model: segments in, predictions out, memory handed on.
+// What training, evaluation and generation know of a model: segments in, predictions out, memory
+// handed on.
 #pragma once
 
 #include "nn/dropout.hpp"
@@ -15,11 +16,14 @@ struct Output {
 
 struct LanguageModel {
   /// Throws ValueError for a config that makes no sense.
-  explicit LanguageModel(const Config& c, Where where = Where::current()) : config(c) { check(config, where); }
+  explicit LanguageModel(const Config& c, Where where = Where::current()) : config(c) {
+    check(config, where);
+  }
   virtual ~LanguageModel() = default;
 
-  /// One segment: tokens [B, T] after what `memory` remembers. A pure function: the new memory comes back beside the
-  /// logits. Throws ShapeError for tokens that do not fit the memory, RangeError for a token outside 0 .. V-1.
+  /// One segment: tokens [B, T] after what `memory` remembers. A pure function: the new memory
+  /// comes back beside the logits. Throws ShapeError for tokens that do not fit the memory,
+  /// RangeError for a token outside 0 .. V-1.
   virtual Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
                             Where where = Where::current()) const = 0;
   /// Calls visit for each parameter; a tied output weight is the embedding and not named again.
@@ -28,8 +32,8 @@ struct LanguageModel {
   Config config;
 };
 
-/// Throws ShapeError unless `tokens` are [B, T] for the B rows and N layers of the memory, and ValueError for
-/// same_length with a memory of limit 0.
+/// Throws ShapeError unless `tokens` are [B, T] for the B rows and N layers of the memory, and
+/// ValueError for same_length with a memory of limit 0.
 void check_segment(const Config& config, const Tokens& tokens, const Memory& memory, Where where);
 
 }  // namespace segue

@@ -13,15 +13,19 @@ Layer::Layer(const Config& config, Random& random)
       feed_forward_norm(config.width) {}
 
 Projections Layer::project(const Variable& m, const Variable& R) const {
-  return attention.project(pre_norm ? attention_norm(m) : m, R);  // memory and segment go through the same norm
+  return attention.project(pre_norm ? attention_norm(m) : m,
+                           R);  // memory and segment go through the same norm
 }
 
-Variable Layer::operator()(const Variable& h, Projections& known, const Positions& positions, const Mode& mode) const {
+Variable Layer::operator()(const Variable& h, Projections& known, const Positions& positions,
+                           const Mode& mode) const {
   if (pre_norm) {
-    const Variable a = h + mode.dropout(attention(attention_norm(h), known, positions, mode), dropout);
+    const Variable a =
+        h + mode.dropout(attention(attention_norm(h), known, positions, mode), dropout);
     return a + mode.dropout(feed_forward(feed_forward_norm(a), dropout, mode), dropout);
   }
-  const Variable a = attention_norm(h + mode.dropout(attention(h, known, positions, mode), dropout));
+  const Variable a =
+      attention_norm(h + mode.dropout(attention(h, known, positions, mode), dropout));
   return feed_forward_norm(a + mode.dropout(feed_forward(a, dropout, mode), dropout));
 }
 

@@ -1,4 +1,5 @@
-// One layer: attention over memory and segment, then the feed-forward layer, each with a residual path and layer norm.
+// One layer: attention over memory and segment, then the feed-forward layer, each with a residual
+// path and layer norm.
 #pragma once
 
 #include "nn/feed_forward.hpp"
@@ -12,7 +13,8 @@ struct Layer {
   /// What attention computes of this layer's memory m [B, M, D].
   Projections project(const Variable& m, const Variable& R) const;
   /// h: [B, T, D] after a memory of which attention knows this, to which it adds -> [B, T, D].
-  Variable operator()(const Variable& h, Projections& known, const Positions& positions, const Mode& mode) const;
+  Variable operator()(const Variable& h, Projections& known, const Positions& positions,
+                      const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   bool pre_norm;

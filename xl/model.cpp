@@ -13,11 +13,14 @@ namespace segue {
 void check_segment(const Config& config, const Tokens& tokens, const Memory& memory, Where where) {
   const Index N = static_cast<Index>(memory.layers.size());
   if (tokens.shape.rank() != 2 || tokens.shape[0] != memory.batch() || N != config.layers) {
-    fail<ShapeError>(where, "model: tokens {} with a memory of {} rows and {} layers; expected [{}, T] and {} layers",
-                     tokens.shape, memory.batch(), N, memory.batch(), config.layers);
+    fail<ShapeError>(
+        where,
+        "model: tokens {} with a memory of {} rows and {} layers; expected [{}, T] and {} layers",
+        tokens.shape, memory.batch(), N, memory.batch(), config.layers);
   }
   if (config.same_length && memory.limit == 0) {
-    fail<ValueError>(where, "model: same_length sees distances below the memory's limit, which is 0");
+    fail<ValueError>(where,
+                     "model: same_length sees distances below the memory's limit, which is 0");
   }
 }
 
@@ -32,12 +35,14 @@ TransformerXL::TransformerXL(const Config& c, Random& random, Where where)
   if (!c.tie_weights) output_weight = Embedding(c.vocabulary, c.width, random).table;
 }
 
-Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode, Where where) const {
+Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                                 Where where) const {
   check_segment(config, tokens, memory, where);
   const Index T = tokens.shape[1], K = memory.length() + T;
   const Variable R(distance_sinusoids(K, config.clamp_length, config.width, where), "R");
   const Index window = config.same_length ? memory.limit : 0;
-  const Positions positions = {mode.dropout(R, config.dropout), u, v, attention_mask(T, memory, window)};
+  const Positions positions = {mode.dropout(R, config.dropout), u, v,
+                               attention_mask(T, memory, window)};
 
   const Real root_D = std::sqrt(static_cast<Real>(config.width));
   Variable h = mode.dropout(scale(embedding(tokens, where), root_D), config.dropout);  // [B, T, D]
@@ -54,8 +59,8 @@ Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, con
   return {logits, next};
 }
 
-Variable TransformerXL::run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
-                                  const Mode& mode) const {
+Variable TransformerXL::run_layer(std::size_t n, const Variable& h, const Variable& m,
+                                  const Positions& positions, const Mode& mode) const {
   Projections known = layers[n].project(m, positions.R);
   return layers[n](h, known, positions, mode);
 }

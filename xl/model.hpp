@@ -1,4 +1,5 @@
-// Transformer-XL (Dai et al. 2019, "Transformer-XL: Attentive Language Models Beyond a Fixed-Length Context").
+// Transformer-XL (Dai et al. 2019, "Transformer-XL: Attentive Language Models Beyond a Fixed-Length
+// Context").
 #pragma once
 
 #include <vector>
@@ -16,8 +17,8 @@ struct TransformerXL : LanguageModel {
   Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
                     Where where = Where::current()) const override;
   /// h after layer n, which reads its memory m. [B, T, D] -> [B, T, D]
-  virtual Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
-                             const Mode& mode) const;
+  virtual Variable run_layer(std::size_t n, const Variable& h, const Variable& m,
+                             const Positions& positions, const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 
   Embedding embedding;  // E, scaled by sqrt(D) when looked up

@@ -23,8 +23,9 @@ Variable relative_shift(const Variable& x, Where where) {
   padded[padded.rank() - 2] = K + 1;
   padded[padded.rank() - 1] = T;
   const Variable zeros(Tensor::zeros(column));
-  const Variable rows = reshape(concat({zeros, x}, -1, where), padded, where);  // [.., T, K + 1] -> [.., K + 1, T]
-  return reshape(narrow(rows, -2, 1, K, where), x.shape(), where);              // [.., K, T] -> [.., T, K]
+  const Variable rows =
+      reshape(concat({zeros, x}, -1, where), padded, where);  // [.., T, K + 1] -> [.., K + 1, T]
+  return reshape(narrow(rows, -2, 1, K, where), x.shape(), where);  // [.., K, T] -> [.., T, K]
 }
 
 Tensor relative_shift_by_index(const Tensor& x, Where where) {
@@ -35,7 +36,8 @@ Tensor relative_shift_by_index(const Tensor& x, Where where) {
   Tensor z = Tensor::zeros(rows.shape());
   for (Index b = 0; b < rows.dim(0); ++b) {
     for (Index i = 0; i < T; ++i) {
-      for (Index j = 0; j <= (K - T) + i; ++j) z.set_in_place({b, i, j}, rows.at({b, i, j + (T - 1 - i)}));
+      for (Index j = 0; j <= (K - T) + i; ++j)
+        z.set_in_place({b, i, j}, rows.at({b, i, j + (T - 1 - i)}));
     }
   }
   return z.reshape(x.shape());

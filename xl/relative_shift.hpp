@@ -1,6 +1,7 @@
 // The relative shift: from scores by distance to scores by key (paper, appendix B).
 //
-// Row i of x holds the scores of query i against the distances K-1, K-2, .. 0. Key j lies at distance (M + i) - j, so
+// Row i of x holds the scores of query i against the distances K-1, K-2, .. 0. Key j lies at
+// distance (M + i) - j, so
 //
 //   z[i, j] = x[i, j + (T - 1 - i)]                 for every visible key, j <= M + i
 //
@@ -17,12 +18,13 @@
 
 namespace segue {
 
-/// The trick: with one column of zeros on the left, a row is one longer than it should be; read again in rows of the
-/// old length, each row starts one element later than the one above. [.., T, K] -> [.., T, K], T <= K. Throws
-/// ShapeError.
+/// The trick: with one column of zeros on the left, a row is one longer than it should be; read
+/// again in rows of the old length, each row starts one element later than the one above. [.., T,
+/// K] -> [.., T, K], T <= K. Throws ShapeError.
 Variable relative_shift(const Variable& x, Where where = Where::current());
 
-/// The index formula above, element by element, with zeros at the dots: what relative_shift is compared with.
+/// The index formula above, element by element, with zeros at the dots: what relative_shift is
+/// compared with.
 Tensor relative_shift_by_index(const Tensor& x, Where where = Where::current());
 
 }  // namespace segue

@@ -21,8 +21,9 @@ Streams::Streams(std::vector<Index> text, Index B, Index T, Tail tail, Where whe
   const Index size = static_cast<Index>(text_.size());
   const Index needed = tail == Tail::drop ? B * T + 1 : 2;
   if (size < needed) {
-    fail<ValueError>(where, "streams: {} rows of {} tokens need a text of at least {}, this one has {}", B, T, needed,
-                     size);
+    fail<ValueError>(where,
+                     "streams: {} rows of {} tokens need a text of at least {}, this one has {}", B,
+                     T, needed, size);
   }
   const Index inputs = size - 1;  // the last token is only a target
   row_length_ = tail == Tail::drop ? inputs / B : (inputs + B - 1) / B;
@@ -37,7 +38,8 @@ Batch Streams::next() {
       const Index at = b * row_length_ + start + i;
       const bool has_target = at + 1 < static_cast<Index>(text_.size());
       batch.inputs[b * length + i] = has_target ? text_[static_cast<std::size_t>(at)] : 0;
-      batch.targets[b * length + i] = has_target ? text_[static_cast<std::size_t>(at + 1)] : ignored_target;
+      batch.targets[b * length + i] =
+          has_target ? text_[static_cast<std::size_t>(at + 1)] : ignored_target;
     }
   }
   if (position_ == 0) {

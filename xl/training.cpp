@@ -6,8 +6,8 @@
 
 namespace segue {
 
-void train(const LanguageModel& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
-           const TrainingOptions& options, Where where) {
+void train(const LanguageModel& model, Adam& optimizer, TrainingState& state,
+           const std::function<Batch()>& next_batch, const TrainingOptions& options, Where where) {
   if (!options.learning_rate) fail<ValueError>(where, "train: the options give no learning rate");
   // Without the stop-gradient the next segment's gradient runs back through this one's graph.
   const Graph graph = model.config.stop_memory_gradient ? Graph::release : Graph::keep;
@@ -33,11 +33,13 @@ void train(const LanguageModel& model, Adam& optimizer, TrainingState& state, co
     if (clipping.finite) optimizer.step(learning_rate);
 
     // 6. Hand the memory on to the next segment.
-    state.memory = clipping.finite ? output.memory : empty_memory(model.config, memory.batch(), memory.limit);
+    state.memory =
+        clipping.finite ? output.memory : empty_memory(model.config, memory.batch(), memory.limit);
     ++state.step;
 
-    const StepReport report = {
-        state.step, static_cast<double>(mean.loss.item()), mean.count, clipping.norm, learning_rate, !clipping.finite};
+    const StepReport report = {state.step,    static_cast<double>(mean.loss.item()),
+                               mean.count,    clipping.norm,
+                               learning_rate, !clipping.finite};
     if (options.report && !options.report(report)) return;
   }
 }

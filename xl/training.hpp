@@ -9,7 +9,8 @@
 
 namespace segue {
 
-/// What a run carries from step to step. With model and optimiser it is all that a run needs to be taken up again.
+/// What a run carries from step to step. With model and optimiser it is all that a run needs to be
+/// taken up again.
 struct TrainingState {
   Index step = 0;  // steps taken
   Memory memory;
@@ -29,13 +30,15 @@ struct TrainingOptions {
   Index steps = 1000;                             // train until state.step has reached this
   Real clip = Real(0.25);                         // largest norm of the gradient
   std::function<Real(Index step)> learning_rate;  // of steps 1, 2, ..
-  std::function<bool(const StepReport&)> report;  // may be empty; false ends the training after this step
+  std::function<bool(const StepReport&)>
+      report;  // may be empty; false ends the training after this step
 };
 
-/// Trains on the segments that `next_batch` gives, one a step. Throws ValueError without a learning rate or with a
-/// limit that is not above 0, and what the model throws for a batch that does not fit; the weights are then as they
-/// were.
-void train(const LanguageModel& model, Adam& optimizer, TrainingState& state, const std::function<Batch()>& next_batch,
-           const TrainingOptions& options, Where where = Where::current());
+/// Trains on the segments that `next_batch` gives, one a step. Throws ValueError without a learning
+/// rate or with a limit that is not above 0, and what the model throws for a batch that does not
+/// fit; the weights are then as they were.
+void train(const LanguageModel& model, Adam& optimizer, TrainingState& state,
+           const std::function<Batch()>& next_batch, const TrainingOptions& options,
+           Where where = Where::current());
 
 }  // namespace segue

@@ -69,7 +69,9 @@ struct Pow : Node {
       accumulate(0, sum_to(mul(dz, map("pow", x, y, where, slope)), x.shape()));
     }
     if (wants(1)) {  // dy = dz x^y ln x, and 0 where x = 0 and y >= 0
-      const auto slope = [](Real a, Real b) { return a == 0 && b >= 0 ? Real(0) : math::pow(a, b) * math::log(a); };
+      const auto slope = [](Real a, Real b) {
+        return a == 0 && b >= 0 ? Real(0) : math::pow(a, b) * math::log(a);
+      };
       accumulate(1, sum_to(mul(dz, map("pow", x, y, where, slope)), y.shape()));
     }
   }
@@ -81,15 +83,20 @@ Variable pow(const Variable& x, const Variable& y, Where where) {
   op->y = y.value();
   return record("pow", op, pow(op->x, op->y, where), {x, y}, where);
 }
-Variable pow(const Variable& x, Real y, Where where) { return pow(x, Variable(Tensor::scalar(y), "", where), where); }
-Variable pow(Real x, const Variable& y, Where where) { return pow(Variable(Tensor::scalar(x), "", where), y, where); }
+Variable pow(const Variable& x, Real y, Where where) {
+  return pow(x, Variable(Tensor::scalar(y), "", where), where);
+}
+Variable pow(Real x, const Variable& y, Where where) {
+  return pow(Variable(Tensor::scalar(x), "", where), y, where);
+}
 
 // z = max of x over some axes
 struct Max : Node {
   Tensor x, z;  // z with the reduced axes kept
   Axes axes;
   void backward(const Tensor& dz) override {  // dx = dz / (number of maxima) at each maximum
-    const Tensor is_max = map("max", x, z, where, [](Real a, Real m) { return a == m ? Real(1) : Real(0); });
+    const Tensor is_max =
+        map("max", x, z, where, [](Real a, Real m) { return a == m ? Real(1) : Real(0); });
     const Tensor share = div(dz.reshape(z.shape()), sum(is_max, axes, true));
     accumulate(0, mul(is_max, share));
   }
@@ -124,13 +131,16 @@ struct BroadcastTo : Node {
 };
 
 Variable broadcast_to(const Variable& x, const Shape& shape, Where where) {
-  return record("broadcast_to", make_node<BroadcastTo>(), x.value().broadcast_to(shape, where), {x}, where);
+  return record("broadcast_to", make_node<BroadcastTo>(), x.value().broadcast_to(shape, where), {x},
+                where);
 }
 
 // z = sqrt x
 struct Sqrt : Node {
   Tensor z;
-  void backward(const Tensor& dz) override { accumulate(0, div(scale(dz, Real(0.5)), z)); }  // dx = dz / (2 z)
+  void backward(const Tensor& dz) override {
+    accumulate(0, div(scale(dz, Real(0.5)), z));
+  }  // dx = dz / (2 z)
 };
 
 Variable sqrt(const Variable& x, Where where) {

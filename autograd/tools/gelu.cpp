@@ -19,10 +19,12 @@ Real gelu_tanh(Real x) { return math::tanh(gelu_slope * (x + gelu_cubic * x * x 
 // z = x/2 (1 + t), t = tanh(k (x + c x^3))
 struct Gelu : Node {
   Tensor x;
-  void backward(const Tensor& dz) override {  // dx = dz (1/2 (1 + t) + x/2 (1 - t^2) k (1 + 3 c x^2))
+  void backward(
+      const Tensor& dz) override {  // dx = dz (1/2 (1 + t) + x/2 (1 - t^2) k (1 + 3 c x^2))
     accumulate(0, map("gelu", dz, x, where, [](Real d, Real a) {
                  const Real t = gelu_tanh(a);
-                 return d * Real(0.5) * (1 + t + a * (1 - t * t) * gelu_slope * (1 + 3 * gelu_cubic * a * a));
+                 return d * Real(0.5) *
+                        (1 + t + a * (1 - t * t) * gelu_slope * (1 + 3 * gelu_cubic * a * a));
                }));
   }
 };

@@ -19,9 +19,11 @@ struct GradientCheck {
 /// "input 1, element 5: analytic 0.25, numeric 0.2501, error 1e-4".
 std::string to_string(const GradientCheck& check);
 
-/// Compares, for every element of every input, the gradient of `f` (a variable with one element) with
-/// (f(x + h) - f(x - h)) / 2h. `f` must compute the same function every time; meaningful in the double build.
+/// Compares, for every element of every input, the gradient of `f` (a variable with one element)
+/// with (f(x + h) - f(x - h)) / 2h. `f` must compute the same function every time; meaningful in
+/// the double build.
 GradientCheck check_gradient(const std::function<Variable(const std::vector<Variable>&)>& f,
-                             const std::vector<Tensor>& inputs, double h = 1e-5, Where where = Where::current());
+                             const std::vector<Tensor>& inputs, double h = 1e-5,
+                             Where where = Where::current());
 
 }  // namespace segue

@@ -8,8 +8,8 @@
 namespace segue {
 namespace {
 
-// Visits every node once, users before inputs, left before right; `visit` returns false to stop. No recursion: a graph
-// may be a million nodes deep.
+// Visits every node once, users before inputs, left before right; `visit` returns false to stop. No
+// recursion: a graph may be a million nodes deep.
 template <class Visit>
 void each_node(const Variable& z, const Visit& visit) {
   struct Pending {
@@ -36,10 +36,12 @@ std::string title(const Node& node) {
   return fmt::format("{}{}{} {}", node.op, node.cut != 0 ? " of" : "", name, node.value.shape());
 }
 
-// " = 6, gradient 2", the second where a backward left one; of larger tensors the title tells the shape.
+// " = 6, gradient 2", the second where a backward left one; of larger tensors the title tells the
+// shape.
 std::string numbers_of(const Node& node) {
   if (node.value.size() != 1) return "";
-  const std::string gradient = node.has_gradient ? fmt::format(", gradient {:.4g}", *node.gradient.data()) : "";
+  const std::string gradient =
+      node.has_gradient ? fmt::format(", gradient {:.4g}", *node.gradient.data()) : "";
   return fmt::format(" = {:.4g}{}", *node.value.data(), gradient);
 }
 
@@ -77,20 +79,25 @@ std::string graph_as_tree(const Variable& z, std::size_t most) {
 
 std::string graph_as_dot(const Variable& z, std::size_t most) {
   std::unordered_map<std::uint64_t, const Node*> drawn;
-  std::string out = "digraph segue {\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n";
+  std::string out =
+      "digraph segue {\n  rankdir=BT;\n  node [shape=box, fontname=\"sans-serif\"];\n";
   each_node(z, [&](const Node& node, int, bool first_time) {
     if (drawn.size() == most) return false;
     if (!first_time) return true;
     drawn[node.id] = &node;
-    const char* style = node.cut != 0 ? ", style=dashed" : node.inputs.empty() ? ", style=rounded" : "";
-    out += fmt::format("  n{} [label=\"{}{}\"{}];\n", node.id, escaped(title(node)), numbers_of(node), style);
+    const char* style = node.cut != 0         ? ", style=dashed"
+                        : node.inputs.empty() ? ", style=rounded"
+                                              : "";
+    out += fmt::format("  n{} [label=\"{}{}\"{}];\n", node.id, escaped(title(node)),
+                       numbers_of(node), style);
     return true;
   });
   each_node(z, [&](const Node& node, int, bool first_time) {
     if (!drawn.contains(node.id)) return false;
     if (!first_time) return true;
     for (const Input& input : node.inputs) {
-      if (drawn.contains(input.node->id)) out += fmt::format("  n{} -> n{};\n", input.node->id, node.id);
+      if (drawn.contains(input.node->id))
+        out += fmt::format("  n{} -> n{};\n", input.node->id, node.id);
     }
     if (drawn.contains(node.cut))
       out += fmt::format("  n{} -> n{} [style=dashed, arrowhead=none];\n", node.cut, node.id);

@@ -7,8 +7,8 @@
 
 namespace segue {
 
-/// One line for each node, inputs indented under their user; a node met again is only referred to by its number. At
-/// most `most` lines. A stop-gradient shows what it cut.
+/// One line for each node, inputs indented under their user; a node met again is only referred to
+/// by its number. At most `most` lines. A stop-gradient shows what it cut.
 std::string graph_as_tree(const Variable& z, std::size_t most = 200);
 
 /// The same graph in the DOT language, at most `most` nodes; stop-gradients are dashed.

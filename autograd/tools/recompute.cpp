@@ -23,7 +23,8 @@ bool same_values(const Tensor& x, const Tensor& y) {
   return std::equal(a.data(), a.data() + a.size(), b.data(), same);
 }
 
-// While one lives, `random` repeats what it gave from the state `from` on; then it is as before. Both may be empty.
+// While one lives, `random` repeats what it gave from the state `from` on; then it is as before.
+// Both may be empty.
 class Repeat {
  public:
   Repeat(Random* random, const std::optional<Random>& from) : random_(random) {
@@ -45,24 +46,29 @@ class Repeat {
 // z = f(x, y, ..)
 struct Recompute : Node {
   std::function<Variable(const std::vector<Variable>&)> f;
-  std::size_t arguments = 0;  // the first of the inputs; behind them stand the leaves that f uses beside them
+  std::size_t arguments =
+      0;  // the first of the inputs; behind them stand the leaves that f uses beside them
   Random* random = nullptr;
   std::optional<Random> random_before;
 
   void backward(const Tensor& dz) override {
     for (const Input& input : inputs) {
       if (input.node->value.storage() == input.storage) continue;
-      fail<GraphError>(where, "recompute: '{}' was given another value before backward", input.node->label);
+      fail<GraphError>(where, "recompute: '{}' was given another value before backward",
+                       input.node->label);
     }
     std::vector<Variable> x;
-    for (std::size_t i = 0; i < arguments; ++i) x.push_back(leaf_with_value_of(Variable(inputs[i].node)));
+    for (std::size_t i = 0; i < arguments; ++i)
+      x.push_back(leaf_with_value_of(Variable(inputs[i].node)));
     const Variable z = [&] {
       const Repeat repeat(random, random_before);
       return f(x);
     }();
-    if (!z.needs_gradient()) fail<GraphError>(where, "recompute: backward cannot record under a NoGradientGuard");
+    if (!z.needs_gradient())
+      fail<GraphError>(where, "recompute: backward cannot record under a NoGradientGuard");
     if (!same_values(z.value(), value)) {
-      fail<GraphError>(where, "recompute: the function gives another value in backward than it gave before");
+      fail<GraphError>(
+          where, "recompute: the function gives another value in backward than it gave before");
     }
     segue::backward(z, dz, Graph::release, where);  // other leaves get their gradients here
     for (std::size_t i = 0; i < arguments; ++i) {
@@ -71,8 +77,8 @@ struct Recompute : Node {
   }
 };
 
-Variable recompute(const std::function<Variable(const std::vector<Variable>&)>& f, const std::vector<Variable>& inputs,
-                   Random* random, Where where) {
+Variable recompute(const std::function<Variable(const std::vector<Variable>&)>& f,
+                   const std::vector<Variable>& inputs, Random* random, Where where) {
   auto op = make_node<Recompute>();
   op->f = f;
   op->arguments = inputs.size();
@@ -86,14 +92,16 @@ Variable recompute(const std::function<Variable(const std::vector<Variable>&)>& 
   std::vector<Variable> used = inputs;
   for (const std::shared_ptr<Node>& node : topological_order(z)) {
     if (!node->inputs.empty() && node->id < op->id) {
-      fail<GraphError>(where, "recompute: the function uses {} '{}' made at {}, which is not among its inputs",
-                       node->op, node->label, short_location(node->where));
+      fail<GraphError>(
+          where, "recompute: the function uses {} '{}' made at {}, which is not among its inputs",
+          node->op, node->label, short_location(node->where));
     }
-    const bool argument =
-        std::any_of(x.begin(), x.end(), [&](const Variable& known) { return known.shared_node() == node; });
+    const bool argument = std::any_of(
+        x.begin(), x.end(), [&](const Variable& known) { return known.shared_node() == node; });
     if (node->inputs.empty() && !argument) used.emplace_back(node);
   }
-  return record("recompute", op, z.value(), std::vector<VariableRef>(used.begin(), used.end()), where);
+  return record("recompute", op, z.value(), std::vector<VariableRef>(used.begin(), used.end()),
+                where);
 }
 
 }  // namespace segue

@@ -6,8 +6,8 @@
 
 namespace segue {
 
-/// Linear rise over `warm_up` steps, then peak sqrt(warm_up / step) (Vaswani et al. 2017, section 5.3). Throws
-/// ValueError unless step >= 1 and warm_up >= 1.
+/// Linear rise over `warm_up` steps, then peak sqrt(warm_up / step) (Vaswani et al. 2017,
+/// section 5.3). Throws ValueError unless step >= 1 and warm_up >= 1.
 Real warm_up_inverse_sqrt(Index step, Index warm_up, Real peak, Where where = Where::current());
 
 }  // namespace segue

@@ -19,7 +19,8 @@ void append_utf8(std::string& out, unsigned code) {
   const int following = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
   constexpr unsigned lead[] = {0x00, 0xc0, 0xe0, 0xf0};
   out += static_cast<char>(lead[following] | (code >> (6 * following)));
-  for (int k = following - 1; k >= 0; --k) out += static_cast<char>(0x80 | ((code >> (6 * k)) & 0x3f));
+  for (int k = following - 1; k >= 0; --k)
+    out += static_cast<char>(0x80 | ((code >> (6 * k)) & 0x3f));
 }
 
 bool is_utf8(std::string_view text) {
@@ -37,8 +38,11 @@ bool is_utf8(std::string_view text) {
       if (byte >> 6 != 2) return false;
       code = (code << 6) | (byte & 0x3f);
     }
-    constexpr unsigned smallest[] = {0, 0, 0x80, 0x800, 0x10000};  // anything less has a shorter form
-    if (code < smallest[length] || code > 0x10ffff || is_high_surrogate(code) || is_low_surrogate(code)) return false;
+    constexpr unsigned smallest[] = {0, 0, 0x80, 0x800,
+                                     0x10000};  // anything less has a shorter form
+    if (code < smallest[length] || code > 0x10ffff || is_high_surrogate(code) ||
+        is_low_surrogate(code))
+      return false;
     i += length;
   }
   return true;
@@ -53,8 +57,8 @@ JsonReader::JsonReader(std::string_view text, std::string name, Where where)
 
 void JsonReader::wrong(const std::string& expected) const {
   const std::string_view rest = text_.substr(position_, 1);
-  fail<FileError>(where_, "{}: expected {} at byte {} of the JSON text, found {}", name_, expected, position_,
-                  rest.empty() ? "the end" : fmt::format("{:?}", rest));
+  fail<FileError>(where_, "{}: expected {} at byte {} of the JSON text, found {}", name_, expected,
+                  position_, rest.empty() ? "the end" : fmt::format("{:?}", rest));
 }
 
 void JsonReader::skip_space() {
@@ -101,10 +105,12 @@ Index JsonReader::integer() {
   skip_space();
   const std::string_view rest = text_.substr(position_);
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);  // knows no locale, no sign
+  const auto [end, error] =
+      std::from_chars(rest.data(), rest.data() + rest.size(), value);  // knows no locale, no sign
   const auto digits = static_cast<std::size_t>(end - rest.data());
   const bool leading_zero = digits > 1 && rest[0] == '0';
-  if (error != std::errc{} || leading_zero || value > std::uint64_t{std::numeric_limits<Index>::max()}) {
+  if (error != std::errc{} || leading_zero ||
+      value > std::uint64_t{std::numeric_limits<Index>::max()}) {
     wrong("a whole number from 0 to 2^63 - 1");
   }
   position_ += digits;
@@ -153,7 +159,8 @@ unsigned JsonReader::hex4() {
   if (!accept('u')) wrong("one of the letters of JSON's escapes");
   const std::string_view digits = text_.substr(position_, 4);
   unsigned code = 0;
-  const char* const end = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16).ptr;
+  const char* const end =
+      std::from_chars(digits.data(), digits.data() + digits.size(), code, 16).ptr;
   if (end != digits.data() + 4) wrong("four hexadecimal digits");
   position_ += 4;
   return code;

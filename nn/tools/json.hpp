@@ -1,4 +1,5 @@
-// As much JSON as the header of a safetensors file needs: objects, arrays, strings and whole numbers from 0 on.
+// As much JSON as the header of a safetensors file needs: objects, arrays, strings and whole
+// numbers from 0 on.
 #pragma once
 
 #include <functional>
@@ -10,15 +11,17 @@
 
 namespace segue {
 
-/// Reads a JSON text from left to right, one call for each value the caller expects to come next. No tree is built:
-/// the caller's code has the shape of the document, so the text can neither nest deeper nor need more memory than the
-/// caller has foreseen. Anything else than what is asked for throws FileError with the place in the text.
+/// Reads a JSON text from left to right, one call for each value the caller expects to come next.
+/// No tree is built: the caller's code has the shape of the document, so the text can neither nest
+/// deeper nor need more memory than the caller has foreseen. Anything else than what is asked for
+/// throws FileError with the place in the text.
 class JsonReader {
  public:
   /// `text` must outlive the reader; errors call it `name`. Throws FileError when it is not UTF-8.
   JsonReader(std::string_view text, std::string name, Where where = Where::current());
 
-  /// { "key": value, .. }: calls `member` with each key, to read the value. A key that comes twice is an error.
+  /// { "key": value, .. }: calls `member` with each key, to read the value. A key that comes twice
+  /// is an error.
   void object(const std::function<void(const std::string& key)>& member);
   /// [ value, .. ]: calls `element` before each value, to read it.
   void array(const std::function<void()>& element);

@@ -16,7 +16,8 @@
 namespace segue {
 namespace {
 
-// All of the bytes; 0 or the error number. A signal may interrupt a write, and a disk may take a part only.
+// All of the bytes; 0 or the error number. A signal may interrupt a write, and a disk may take a
+// part only.
 int write_all(int file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     constexpr std::size_t most_at_once = std::size_t{1} << 30;  // some systems refuse 2 GB
@@ -27,12 +28,13 @@ int write_all(int file, std::span<const std::byte> bytes) {
   return 0;
 }
 
-// Opens `part`, empty, for this writer alone, or returns -1 and sets errno. Whoever else wants it waits; what a killed
-// program left there is taken over, since its lock has ended with it.
+// Opens `part`, empty, for this writer alone, or returns -1 and sets errno. Whoever else wants it
+// waits; what a killed program left there is taken over, since its lock has ended with it.
 int open_alone(const std::string& part) {
   while (true) {
     const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (file < 0 && errno == ELOOP && ::unlink(part.c_str()) == 0) continue;  // a link would lead elsewhere
+    if (file < 0 && errno == ELOOP && ::unlink(part.c_str()) == 0)
+      continue;  // a link would lead elsewhere
     if (file < 0) return -1;
     while (::flock(file, LOCK_EX) != 0 && errno == EINTR) {
     }
@@ -49,7 +51,8 @@ int open_alone(const std::string& part) {
 
 }  // namespace
 
-void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes, Where where) {
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                  Where where) {
   const std::string part = path.string() + ".tmp";
   const int file = open_alone(part);
   int error = file < 0 ? errno : write_all(file, bytes);
@@ -58,7 +61,8 @@ void replace_file(const std::filesystem::path& path, std::span<const std::byte> 
   if (error != 0 && file >= 0) ::unlink(part.c_str());
   if (file >= 0) ::close(file);  // and with it the lock, now that the name is free
   if (error == 0) return;
-  fail<FileError>(where, "cannot write {}: {}", path.string(), std::generic_category().message(error));
+  fail<FileError>(where, "cannot write {}: {}", path.string(),
+                  std::generic_category().message(error));
 }
 
 }  // namespace segue

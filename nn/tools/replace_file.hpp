@@ -9,9 +9,10 @@
 
 namespace segue {
 
-/// Writes the bytes to `path`.tmp (left over from a kill, it is overwritten), flushes them to the disk, and gives that
-/// file the place of the old one. Of several writers at once the last wins. Throws FileError naming the path, and then
-/// the old file is as it was.
-void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes, Where where = Where::current());
+/// Writes the bytes to `path`.tmp (left over from a kill, it is overwritten), flushes them to the
+/// disk, and gives that file the place of the old one. Of several writers at once the last wins.
+/// Throws FileError naming the path, and then the old file is as it was.
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
+                  Where where = Where::current());
 
 }  // namespace segue

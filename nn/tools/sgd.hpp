@@ -5,7 +5,8 @@
 
 namespace segue {
 
-/// Stochastic gradient descent with momentum: v = momentum v + g, x = x - rate v. A parameter without a gradient stays.
+/// Stochastic gradient descent with momentum: v = momentum v + g, x = x - rate v. A parameter
+/// without a gradient stays.
 struct Sgd {
   Sgd(std::vector<Parameter> parameters, Real momentum = 0, Where where = Where::current());
   void step(Real learning_rate);

@@ -45,13 +45,16 @@ Tensor max_along(const Tensor& x, int axis) {
   shape[shape.rank() - 1] = 1;
   Tensor z = Tensor::uninitialized(shape);
   Real* const out = z.data_in_place();
-  parallel_for(z.size(), elements_per_thread / std::max<Index>(n, 1) + 1, [&](Index begin, Index end) {
-    for (Index r = begin; r < end; ++r) {
-      const auto get = [row = rows.data() + r * n](Index i) { return row[i]; };
-      const auto larger = [](Real a, Real b) { return b > a || b != b ? b : a; };  // NaN if either is NaN
-      out[r] = fold_row(n, -std::numeric_limits<Real>::infinity(), get, larger);
-    }
-  });
+  parallel_for(z.size(), elements_per_thread / std::max<Index>(n, 1) + 1,
+               [&](Index begin, Index end) {
+                 for (Index r = begin; r < end; ++r) {
+                   const auto get = [row = rows.data() + r * n](Index i) { return row[i]; };
+                   const auto larger = [](Real a, Real b) {
+                     return b > a || b != b ? b : a;
+                   };  // NaN if either is NaN
+                   out[r] = fold_row(n, -std::numeric_limits<Real>::infinity(), get, larger);
+                 }
+               });
   return z.transpose(axis, -1);
 }
 
@@ -68,7 +71,8 @@ Tensor max(const Tensor& x, const Axes& axes, bool keep, Where where) {
   if (keep) return z;
   Shape shape;
   for (int axis = 0; axis < x.rank(); ++axis) {
-    if (std::find(reduced.begin(), reduced.end(), axis) == reduced.end()) shape.push_back(x.shape()[axis]);
+    if (std::find(reduced.begin(), reduced.end(), axis) == reduced.end())
+      shape.push_back(x.shape()[axis]);
   }
   return z.reshape(shape, where);
 }
@@ -76,7 +80,8 @@ Tensor max(const Tensor& x, const Axes& axes, bool keep, Where where) {
 Tensor log_softmax(const Tensor& x, int axis, Where where) {
   const Axes axes = {normalize_axis(axis, x.rank(), where)};
   if (x.size() == 0) return x.clone();
-  const Tensor below = sub(x, max(x, axes, true));  // small once the largest is gone: no digits are lost
+  const Tensor below =
+      sub(x, max(x, axes, true));  // small once the largest is gone: no digits are lost
   return sub(below, log(sum(exp(below), axes, true)));
 }
 

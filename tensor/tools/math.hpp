@@ -12,7 +12,8 @@ T expm1(T x) {
   return (e.p * e.a + (e.a - 1 / e.b)) * e.b;
 }
 
-/// Hyperbolic tangent within 4 ulp, odd to the last bit: m / (m + 2) with m = e^2|x| - 1. Past the cap it is 1 rounded.
+/// Hyperbolic tangent within 4 ulp, odd to the last bit: m / (m + 2) with m = e^2|x| - 1. Past the
+/// cap it is 1 rounded.
 template <class T>
 T tanh(T x) {
   const T m = expm1(at_most(2 * std::abs(x), T(40)));

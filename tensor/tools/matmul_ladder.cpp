@@ -16,14 +16,16 @@ struct Operands {
   Index rows, depth, columns;
   Matrix x;
   const Real* y;
-  Index y_row, y_column;  // y[p, j] is y[p * y_row + j * y_column] wherever a panel begins, the rest of it beside that
+  Index y_row, y_column;  // y[p, j] is y[p * y_row + j * y_column] wherever a panel begins, the
+                          // rest of it beside that
   Real* z;
   Index z_row;
 };
 
 Operands operands(const Tensor& x, const Tensor& y, Tensor& z) {
   const Index m = y.dim(1);
-  return {x.dim(0), x.dim(1), m, {x.data(), x.strides()[0], x.strides()[1]}, y.data(), m, 1, z.data_in_place(), m};
+  return {x.dim(0), x.dim(1),          m, {x.data(), x.strides()[0], x.strides()[1]}, y.data(), m,
+          1,        z.data_in_place(), m};
 }
 
 // The columns from the j-th on, or those before it, of y as it lies.
@@ -36,7 +38,8 @@ Operands columns_before(Operands a, Index j) {
   return a;
 }
 
-// ---- Another order of the loops -----------------------------------------------------------------------------------
+// ---- Another order of the loops
+// -----------------------------------------------------------------------------------
 
 // The innermost loop walks along a row of y and a row of z.
 void add_by_rows(const Operands& a) {
@@ -56,7 +59,8 @@ Tensor product_by_rows(const Tensor& x, const Tensor& y) {
   return z;
 }
 
-// ---- Sums that stay in registers ----------------------------------------------------------------------------------
+// ---- Sums that stay in registers
+// ----------------------------------------------------------------------------------
 
 Vector load_vector(const Real* from) {
   Vector v;
@@ -64,13 +68,14 @@ Vector load_vector(const Real* from) {
   return v;
 }
 
-// z += x y for a tile of so many rows and vectors. Its sums are registers from the first p to the last, provided that
-// the loops over the tile are unrolled.
+// z += x y for a tile of so many rows and vectors. Its sums are registers from the first p to the
+// last, provided that the loops over the tile are unrolled.
 template <int rows, int vectors>
 void add_tile(Index depth, Matrix x, const Real* y, Index y_row, Real* z, Index z_row) {
   Vector sums[rows * vectors];
 #pragma GCC unroll 16
-  for (int s = 0; s < rows * vectors; ++s) sums[s] = load_vector(z + s / vectors * z_row + s % vectors * vector_width);
+  for (int s = 0; s < rows * vectors; ++s)
+    sums[s] = load_vector(z + s / vectors * z_row + s % vectors * vector_width);
   for (Index p = 0; p < depth; ++p, x.data += x.column, y += y_row) {
 #pragma GCC unroll 16
     for (int s = 0; s < rows * vectors; ++s) {
@@ -82,11 +87,13 @@ void add_tile(Index depth, Matrix x, const Real* y, Index y_row, Real* z, Index 
     std::memcpy(z + s / vectors * z_row + s % vectors * vector_width, &sums[s], sizeof(Vector));
 }
 
-// Rows that are no whole tile, or columns that are none, are left over for tiles of one row, or for add_by_rows.
+// Rows that are no whole tile, or columns that are none, are left over for tiles of one row, or for
+// add_by_rows.
 template <int rows, int vectors>
 void add_row_of_tiles(const Operands& a, Index i, const Matrix& x) {
   for (Index j = 0; j < a.columns; j += vectors * vector_width)
-    add_tile<rows, vectors>(a.depth, x, a.y + j * a.y_column, a.y_row, a.z + i * a.z_row + j, a.z_row);
+    add_tile<rows, vectors>(a.depth, x, a.y + j * a.y_column, a.y_row, a.z + i * a.z_row + j,
+                            a.z_row);
 }
 
 Matrix from_row(const Matrix& x, Index i) { return {x.data + i * x.row, x.row, x.column}; }
@@ -108,7 +115,8 @@ Tensor product_of_tiles(const Tensor& x, const Tensor& y) {
   return z;
 }
 
-// ---- Copies that lie as they are read -----------------------------------------------------------------------------
+// ---- Copies that lie as they are read
+// -----------------------------------------------------------------------------
 
 constexpr int tile_vectors = 2;
 constexpr Index tile_width = tile_vectors * vector_width;
@@ -117,7 +125,8 @@ constexpr Index tile_width = tile_vectors * vector_width;
 Operands with_panels(Operands a, Real* packed) {
   for (Index j = 0; j < a.columns; j += tile_width) {
     for (Index p = 0; p < a.depth; ++p)
-      std::memcpy(packed + j * a.depth + p * tile_width, a.y + p * a.y_row + j, tile_width * sizeof(Real));
+      std::memcpy(packed + j * a.depth + p * tile_width, a.y + p * a.y_row + j,
+                  tile_width * sizeof(Real));
   }
   a.y = packed, a.y_row = tile_width, a.y_column = a.depth;
   return a;
@@ -140,14 +149,16 @@ void add_tiles_of_packed_x(const Operands& a) {
   for (; i + tile_rows <= a.rows; i += tile_rows) {
     const Matrix x = from_row(a.x, i);
     for (Index p = 0; p < a.depth; ++p) {
-      for (Index r = 0; r < tile_rows; ++r) packed->data[p * tile_rows + r] = x.data[r * x.row + p * x.column];
+      for (Index r = 0; r < tile_rows; ++r)
+        packed->data[p * tile_rows + r] = x.data[r * x.row + p * x.column];
     }
     add_row_of_tiles<tile_rows, tile_vectors>(a, i, {packed->data, 1, tile_rows});
   }
   for (; i < a.rows; ++i) add_row_of_tiles<1, tile_vectors>(a, i, from_row(a.x, i));
 }
 
-// ---- Blocks that stay in the cache --------------------------------------------------------------------------------
+// ---- Blocks that stay in the cache
+// --------------------------------------------------------------------------------
 
 constexpr Index block_depth = 256, block_columns = 512;
 
@@ -178,7 +189,8 @@ Tensor product_by_definition(const Tensor& x, const Tensor& y) { return matmul_p
 
 Tensor Rung::operator()(const Tensor& x, const Tensor& y, Where where) const {
   if (x.rank() != 2 || y.rank() != 2 || x.dim(1) != y.dim(0)) {
-    fail<ShapeError>(where, "matmul_ladder: expected [n, d] and [d, m], got shapes {} and {}", x.shape(), y.shape());
+    fail<ShapeError>(where, "matmul_ladder: expected [n, d] and [d, m], got shapes {} and {}",
+                     x.shape(), y.shape());
   }
   return product(x, y.contiguous());
 }
@@ -190,7 +202,8 @@ std::vector<Rung> matmul_ladder() {
           {"four rows", "four sums at a time", product_of_tiles<4, 1>},
           {"tiles", "what is loaded is used more often", product_of_tiles<tile_rows, tile_vectors>},
           {"panels", "y is copied as it is read", product_of_panels},
-          {"blocks", "what is copied fits the cache", product_of_blocks<add_tiles<tile_rows, tile_vectors>>},
+          {"blocks", "what is copied fits the cache",
+           product_of_blocks<add_tiles<tile_rows, tile_vectors>>},
           {"packed x", "x is copied, too", product_of_blocks<add_tiles_of_packed_x>},
           {"matmul", "the library", product_of_library}};
 }

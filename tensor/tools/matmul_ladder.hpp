@@ -8,8 +8,9 @@
 
 namespace segue {
 
-/// A way to compute z[i, j] = sum of x[i, p] * y[p, j]. All of them sum over p = 0, 1, .. in this order, beginning with
-/// 0, as matmul_plain does: so all give the same bits wherever all round alike (SEGUE_PORTABLE).
+/// A way to compute z[i, j] = sum of x[i, p] * y[p, j]. All of them sum over p = 0, 1, .. in this
+/// order, beginning with 0, as matmul_plain does: so all give the same bits wherever all round
+/// alike (SEGUE_PORTABLE).
 struct Rung {
   std::string name, idea;  // what it does that the rung below does not
   Tensor (*product)(const Tensor& x, const Tensor& y);

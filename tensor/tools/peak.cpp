@@ -8,12 +8,13 @@
 namespace segue {
 namespace {
 
-// As many sums as it takes to keep two multiply-add units busy while each waits for its last result, and no more than
-// fit into 16 registers beside a and b.
+// As many sums as it takes to keep two multiply-add units busy while each waits for its last
+// result, and no more than fit into 16 registers beside a and b.
 constexpr int chains = 12;
 
-// Every sum moves towards b / (1 - a) = 2: no number ever becomes so small or large that the machine would slow down.
-// None begins there: it would stay, and a compiler that sees this does not compute it.
+// Every sum moves towards b / (1 - a) = 2: no number ever becomes so small or large that the
+// machine would slow down. None begins there: it would stay, and a compiler that sees this does not
+// compute it.
 Real burst(Index turns) {
   Vector sums[chains] = {};
   Vector a = {}, b = {};

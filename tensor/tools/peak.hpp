@@ -3,8 +3,9 @@
 
 namespace segue {
 
-/// Multiply-adds a second on this thread, from a loop that does nothing else, with the vectors this build may use: the
-/// best of several bursts of about a millisecond. A build that does not fuse them has a lower peak.
+/// Multiply-adds a second on this thread, from a loop that does nothing else, with the vectors this
+/// build may use: the best of several bursts of about a millisecond. A build that does not fuse
+/// them has a lower peak.
 double peak_multiply_adds();
 
 }  // namespace segue

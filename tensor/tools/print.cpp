@@ -20,7 +20,8 @@ void print_rows(std::string& out, const Shape& shape, int axis, Index first, boo
   for (int inner = axis + 1; inner < shape.rank(); ++inner) stride *= shape[inner];
   const Index n = shape[axis];
   const bool innermost = axis == shape.rank() - 1;
-  const std::string separator = innermost ? ", " : ",\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ');
+  const std::string separator =
+      innermost ? ", " : ",\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ');
   out += '[';
   for (Index i = 0; i < n; ++i) {
     if (i > 0) out += separator;
@@ -34,7 +35,8 @@ void print_rows(std::string& out, const Shape& shape, int axis, Index first, boo
   out += ']';
 }
 
-std::string print(const char* type, const Shape& shape, const std::function<std::string(Index)>& element) {
+std::string print(const char* type, const Shape& shape,
+                  const std::function<std::string(Index)>& element) {
   std::string out = fmt::format("{} {}\n", type, to_string(shape));
   print_rows(out, shape, 0, 0, shape.size() > 0 && shape.size() <= largest_whole, element);
   return out;
@@ -54,7 +56,8 @@ std::string to_string(const Tensor& tensor) {
 }
 
 std::string to_string(const Tokens& tokens) {
-  return print("Tokens", tokens.shape, [&](Index number) { return fmt::format("{:4}", tokens[number]); });
+  return print("Tokens", tokens.shape,
+               [&](Index number) { return fmt::format("{:4}", tokens[number]); });
 }
 
 }  // namespace segue

@@ -10,7 +10,8 @@
 
 namespace segue {
 
-/// "Tensor [2, 3]" and the rows below it, four significant digits; long axes show three elements at either end.
+/// "Tensor [2, 3]" and the rows below it, four significant digits; long axes show three elements at
+/// either end.
 std::string to_string(const Tensor& tensor);
 /// "Tokens [2, 3]" and the rows below it.
 std::string to_string(const Tokens& tokens);

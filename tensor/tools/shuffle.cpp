@@ -6,7 +6,8 @@ namespace segue {
 
 void shuffle(std::vector<Index>& values, Random& random) {
   for (std::size_t left = values.size(); left > 1; --left) {
-    std::swap(values[left - 1], values[static_cast<std::size_t>(random.below(static_cast<Index>(left)))]);
+    std::swap(values[left - 1],
+              values[static_cast<std::size_t>(random.below(static_cast<Index>(left)))]);
   }
 }
 

@@ -19,7 +19,8 @@ Tokens restarting_positions(const Memory& memory, Index T) {
 Tokens running_positions(const Memory& memory, Index T) {
   Tokens positions = restarting_positions(memory, T);
   for (Index b = 0; b < memory.batch(); ++b) {
-    for (Index i = 0; i < T; ++i) positions[b * T + i] += memory.tokens_read[static_cast<std::size_t>(b)];
+    for (Index i = 0; i < T; ++i)
+      positions[b * T + i] += memory.tokens_read[static_cast<std::size_t>(b)];
   }
   return positions;
 }
@@ -36,7 +37,8 @@ Variable table_codes(const Variable& table, const Tokens& positions, bool clamp,
   for (Index& position : picked.ids) {
     if (position >= rows && !clamp) {
       fail<RangeError>(where,
-                       "learned positions: position {} is beyond the table's rows 0 .. {}; reset the row, or clamp",
+                       "learned positions: position {} is beyond the table's rows 0 .. {}; reset "
+                       "the row, or clamp",
                        position, rows - 1);
     }
     position = std::min(position, rows - 1);

@@ -7,8 +7,9 @@
 namespace segue {
 namespace {
 
-constexpr std::array scheme_names = {"none", "sinusoids_restarting", "sinusoids_running", "learned_absolute",
-                                     "shaw", "learned_relative",     "transformer_xl"};
+constexpr std::array scheme_names = {
+    "none", "sinusoids_restarting", "sinusoids_running", "learned_absolute",
+    "shaw", "learned_relative",     "transformer_xl"};
 
 bool has_all_terms(const Encoding& e) { return e.term_a && e.term_b && e.term_c && e.term_d; }
 
@@ -22,7 +23,8 @@ std::string names_of_terms(const Encoding& e) {
   return names.empty() ? "none" : names;
 }
 
-// All names of Transformer-XL's variants are tried, so that there is one spelling of each and no second grammar.
+// All names of Transformer-XL's variants are tried, so that there is one spelling of each and no
+// second grammar.
 std::vector<Encoding> encodings_that_have_a_name() {
   std::vector<Encoding> all;
   for (std::size_t scheme = 0; scheme < scheme_names.size(); ++scheme) {
@@ -51,12 +53,15 @@ void check(const Encoding& encoding, const Config& config, Where where) {
   }
   if (encoding.scheme == Scheme::transformer_xl) return;
   if (!has_all_terms(encoding) || encoding.position_in_values) {
-    fail<ValueError>(where, "encoding: terms and values are switched in transformer_xl only, not in {}",
+    fail<ValueError>(where,
+                     "encoding: terms and values are switched in transformer_xl only, not in {}",
                      scheme_names[static_cast<std::size_t>(encoding.scheme)]);
   }
   if (config.clamp_length > 0) {
-    fail<ValueError>(where, "encoding: clamp_length = {} is of transformer_xl only; {} has none, so it must be 0",
-                     config.clamp_length, encoding_name(encoding));
+    fail<ValueError>(
+        where,
+        "encoding: clamp_length = {} is of transformer_xl only; {} has none, so it must be 0",
+        config.clamp_length, encoding_name(encoding));
   }
 }
 
@@ -71,8 +76,10 @@ Encoding encoding_named(const std::string& name, Where where) {
   for (const Encoding& encoding : encodings_that_have_a_name()) {
     if (encoding_name(encoding) == name) return encoding;
   }
-  fail<ValueError>(where, "encoding: there is no \"{}\"; expected one of {}, or with some of its terms, as in {}", name,
-                   fmt::join(scheme_names, ", "), "transformer_xl:acd or transformer_xl+values");
+  fail<ValueError>(
+      where,
+      "encoding: there is no \"{}\"; expected one of {}, or with some of its terms, as in {}", name,
+      fmt::join(scheme_names, ", "), "transformer_xl:acd or transformer_xl+values");
 }
 
 std::vector<Encoding> all_encodings() {

@@ -31,11 +31,13 @@ Variable FourTerms::scores(const Variable& q, const Variable& k, const Positions
   const Variable r = split_heads(matmul(positions.R, w_k_R), q.dim(1));          // [H, K, Dh]
   const Variable to_content = left_factor(q, e.term_a, positions.u, e.term_c);   // [B, H, T, Dh]
   const Variable to_position = left_factor(q, e.term_b, positions.v, e.term_d);  // [B, H, T, Dh]
-  const Variable content = matmul(to_content, transpose(k, -1, -2));             // (a) + (c)  [B, H, T, K]
-  return content + relative_shift(matmul(to_position, transpose(r, -1, -2)));    // (b) + (d)  [B, H, T, K]
+  const Variable content = matmul(to_content, transpose(k, -1, -2));  // (a) + (c)  [B, H, T, K]
+  return content +
+         relative_shift(matmul(to_position, transpose(r, -1, -2)));  // (b) + (d)  [B, H, T, K]
 }
 
-Variable FourTerms::read(const Variable& weights, const Variable& values, const Positions& positions) const {
+Variable FourTerms::read(const Variable& weights, const Variable& values,
+                         const Positions& positions) const {
   const Variable content = matmul(weights, values);  // [B, H, T, Dh]
   if (!encoding.position_in_values) return content;
   const Variable s = split_heads(matmul(positions.R, w_v_R), values.dim(1));  // [H, K, Dh]

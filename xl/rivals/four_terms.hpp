@@ -1,5 +1,5 @@
-// Transformer-XL's own scores with each of the four terms (a) to (d) of xl/attention.hpp to be switched off, and with
-// the position in the values, where the paper has none, to be switched on:
+// Transformer-XL's own scores with each of the four terms (a) to (d) of xl/attention.hpp to be
+// switched off, and with the position in the values, where the paper has none, to be switched on:
 //
 //   z_i = sum_j weight_ij (v_j + s_{i-j}),   s = R W_v,R
 #pragma once
@@ -13,7 +13,8 @@ namespace segue {
 struct FourTerms : PositionScheme {
   FourTerms(const Config& config, const Encoding& encoding, Random& random);
   Variable scores(const Variable& q, const Variable& k, const Positions& positions) const override;
-  Variable read(const Variable& weights, const Variable& values, const Positions& positions) const override;
+  Variable read(const Variable& weights, const Variable& values,
+                const Positions& positions) const override;
   /// A term that is off keeps its parameters, so that weights fit all variants.
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 

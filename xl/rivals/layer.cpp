@@ -15,7 +15,8 @@
 namespace segue {
 namespace {
 
-std::unique_ptr<PositionScheme> make_scheme(const Config& config, const Encoding& e, Random& random) {
+std::unique_ptr<PositionScheme> make_scheme(const Config& config, const Encoding& e,
+                                            Random& random) {
   switch (e.scheme) {
     case Scheme::shaw:
       return std::make_unique<Shaw>(config, e.rows, random);
@@ -30,7 +31,8 @@ std::unique_ptr<PositionScheme> make_scheme(const Config& config, const Encoding
 
 }  // namespace
 
-// The members draw their numbers in the order of RelativeAttention: the same seed gives the same weights.
+// The members draw their numbers in the order of RelativeAttention: the same seed gives the same
+// weights.
 RivalAttention::RivalAttention(const Config& c, const Encoding& encoding, Random& random)
     : heads(c.heads),
       dropout(c.attention_dropout),
@@ -40,17 +42,18 @@ RivalAttention::RivalAttention(const Config& c, const Encoding& encoding, Random
       w_v(random_matrix(c.width, c.heads * c.head_width, random, "w_v")),
       w_o(random_matrix(c.heads * c.head_width, c.width, random, "w_o")) {}
 
-Variable RivalAttention::scores(const Variable& h, const Variable& context, const Positions& positions) const {
+Variable RivalAttention::scores(const Variable& h, const Variable& context,
+                                const Positions& positions) const {
   const Variable q = split_heads(matmul(h, w_q), heads);          // [B, H, T, Dh]
   const Variable k = split_heads(matmul(context, w_k_E), heads);  // [B, H, K, Dh]
   return scale(scheme->scores(q, k, positions), 1 / std::sqrt(static_cast<Real>(q.dim(-1))));
 }
 
-Variable RivalAttention::operator()(const Variable& h, const Variable& context, const Positions& positions,
-                                    const Mode& mode) const {
+Variable RivalAttention::operator()(const Variable& h, const Variable& context,
+                                    const Positions& positions, const Mode& mode) const {
   const Variable values = split_heads(matmul(context, w_v), heads);  // [B, H, K, Dh]
-  const Variable visible =
-      masked_fill(scores(h, context, positions), positions.hidden, -std::numeric_limits<Real>::infinity());
+  const Variable visible = masked_fill(scores(h, context, positions), positions.hidden,
+                                       -std::numeric_limits<Real>::infinity());
   const Variable weights = mode.dropout(softmax(visible), dropout);          // [B, H, T, K]
   return matmul(join_heads(scheme->read(weights, values, positions)), w_o);  // [B, T, D]
 }
@@ -80,7 +83,8 @@ Variable RivalLayer::operator()(const Variable& h, const Variable& m, const Posi
     const Variable a = h + mode.dropout(attention(queries, normed, positions, mode), dropout);
     return a + mode.dropout(feed_forward(feed_forward_norm(a), dropout, mode), dropout);
   }
-  const Variable a = attention_norm(h + mode.dropout(attention(h, context, positions, mode), dropout));
+  const Variable a =
+      attention_norm(h + mode.dropout(attention(h, context, positions, mode), dropout));
   return feed_forward_norm(a + mode.dropout(feed_forward(a, dropout, mode), dropout));
 }
 

@@ -15,7 +15,8 @@ struct RivalAttention {
   /// How much query i wants key j, before the mask. [B, T, D] and [B, K, D] -> [B, H, T, K]
   Variable scores(const Variable& h, const Variable& context, const Positions& positions) const;
   /// As RelativeAttention. [B, T, D] and [B, K, D] -> [B, T, D]
-  Variable operator()(const Variable& h, const Variable& context, const Positions& positions, const Mode& mode) const;
+  Variable operator()(const Variable& h, const Variable& context, const Positions& positions,
+                      const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   Index heads;
@@ -30,7 +31,8 @@ struct RivalAttention {
 struct RivalLayer {
   RivalLayer(const Config& config, const Encoding& encoding, Random& random);
   /// h: [B, T, D], m: this layer's memory [B, M, D] -> [B, T, D].
-  Variable operator()(const Variable& h, const Variable& m, const Positions& positions, const Mode& mode) const;
+  Variable operator()(const Variable& h, const Variable& m, const Positions& positions,
+                      const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
   bool pre_norm;

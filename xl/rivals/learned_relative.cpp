@@ -11,7 +11,8 @@
 namespace segue {
 
 LearnedRelative::LearnedRelative(const Config& c, Index rows, Random& random)
-    : r(parameter(random.normal({c.heads, rows, c.head_width}, 0, 1 / std::sqrt(static_cast<Real>(c.head_width))),
+    : r(parameter(random.normal({c.heads, rows, c.head_width}, 0,
+                                1 / std::sqrt(static_cast<Real>(c.head_width))),
                   "r")),
       u(parameter(Tensor::zeros({c.heads, 1, c.head_width}), "u")),
       d(parameter(Tensor::zeros({c.heads, 1, rows}), "d")) {}

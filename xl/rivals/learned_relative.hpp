@@ -1,6 +1,7 @@
-// Transformer-XL with everything about distances learned: in the four terms of xl/attention.hpp a row of a table takes
-// the place of R W_k,R, and a number for each distance the place of v . r. The tables belong to one layer and each head
-// has its own; longer distances take the last row. (The original's code offers this beside the paper's encoding.)
+// Transformer-XL with everything about distances learned: in the four terms of xl/attention.hpp a
+// row of a table takes the place of R W_k,R, and a number for each distance the place of v . r. The
+// tables belong to one layer and each head has its own; longer distances take the last row. (The
+// original's code offers this beside the paper's encoding.)
 //
 //   score_ij = (q_i + u) . k_j + q_i . r_{i-j} + d_{i-j}
 #pragma once

@@ -21,7 +21,8 @@ RivalTransformer::RivalTransformer(const Config& c, const Encoding& e, Random& r
   check(e, c, where);
   for (Index n = 0; n < c.layers; ++n) layers.emplace_back(c, e, random);
   if (!c.tie_weights) output_weight = Embedding(c.vocabulary, c.width, random).table;
-  if (e.scheme == Scheme::learned_absolute) position_table = Embedding(e.rows, c.width, random).table;
+  if (e.scheme == Scheme::learned_absolute)
+    position_table = Embedding(e.rows, c.width, random).table;
 }
 
 Variable RivalTransformer::embed(const Tokens& tokens, const Memory& memory, Where where) const {
@@ -34,7 +35,9 @@ Variable RivalTransformer::embed(const Tokens& tokens, const Memory& memory, Whe
     case Scheme::sinusoids_running:
       return h + sinusoid_codes(running_positions(memory, T), D);
     case Scheme::learned_absolute:
-      return h + scale(table_codes(position_table, running_positions(memory, T), encoding.clamp, where), root_D);
+      return h +
+             scale(table_codes(position_table, running_positions(memory, T), encoding.clamp, where),
+                   root_D);
     default:  // relative to each query, or not at all
       return h;
   }
@@ -43,12 +46,14 @@ Variable RivalTransformer::embed(const Tokens& tokens, const Memory& memory, Whe
 Positions RivalTransformer::positions(Index T, const Memory& memory, const Mode& mode) const {
   const Index K = memory.length() + T, window = config.same_length ? memory.limit : 0;
   const Tensor hidden = attention_mask(T, memory, window);
-  if (encoding.scheme != Scheme::transformer_xl) return {Variable(), Variable(), Variable(), hidden};
+  if (encoding.scheme != Scheme::transformer_xl)
+    return {Variable(), Variable(), Variable(), hidden};
   const Variable R(distance_sinusoids(K, config.clamp_length, config.width), "R");
   return {mode.dropout(R, config.dropout), u, v, hidden};
 }
 
-Output RivalTransformer::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode, Where where) const {
+Output RivalTransformer::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                                    Where where) const {
   check_segment(config, tokens, memory, where);
   const Index T = tokens.shape[1];
   const Positions shared = positions(T, memory, mode);
@@ -80,7 +85,8 @@ void RivalTransformer::visit_parameters(const std::string& prefix, const Paramet
   visit(prefix + "output_bias", output_bias);
 }
 
-std::unique_ptr<LanguageModel> make_model(const Config& config, const Encoding& encoding, Random& random, Where where) {
+std::unique_ptr<LanguageModel> make_model(const Config& config, const Encoding& encoding,
+                                          Random& random, Where where) {
   Encoding plain;
   plain.rows = encoding.rows;
   plain.clamp = encoding.clamp;  // neither is of any use there

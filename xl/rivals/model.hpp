@@ -11,14 +11,17 @@
 namespace segue {
 
 struct RivalTransformer : LanguageModel {
-  /// Random weights; with Scheme::transformer_xl those of TransformerXL under the same names. Throws ValueError.
-  RivalTransformer(const Config& config, const Encoding& encoding, Random& random, Where where = Where::current());
+  /// Random weights; with Scheme::transformer_xl those of TransformerXL under the same names.
+  /// Throws ValueError.
+  RivalTransformer(const Config& config, const Encoding& encoding, Random& random,
+                   Where where = Where::current());
 
-  /// Beside the errors of TransformerXL: RangeError for a position beyond a learned table that does not clamp.
+  /// Beside the errors of TransformerXL: RangeError for a position beyond a learned table that does
+  /// not clamp.
   Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
                     Where where = Where::current()) const override;
-  /// What the first layer reads: embeddings, scaled by sqrt(D), with the absolute code where there is one.
-  /// [B, T] -> [B, T, D]
+  /// What the first layer reads: embeddings, scaled by sqrt(D), with the absolute code where there
+  /// is one. [B, T] -> [B, T, D]
   Variable embed(const Tokens& tokens, const Memory& memory, Where where = Where::current()) const;
   /// What the layers share in a pass of T tokens. Only Transformer-XL's scheme has R, u and v.
   Positions positions(Index T, const Memory& memory, const Mode& mode) const;
@@ -33,8 +36,9 @@ struct RivalTransformer : LanguageModel {
   Variable position_table;  // [rows, D], of learned_absolute; scaled by sqrt(D) as embeddings are
 };
 
-/// The plain TransformerXL for Transformer-XL's encoding with all its terms and no more, else a RivalTransformer.
-std::unique_ptr<LanguageModel> make_model(const Config& config, const Encoding& encoding, Random& random,
-                                          Where where = Where::current());
+/// The plain TransformerXL for Transformer-XL's encoding with all its terms and no more, else a
+/// RivalTransformer.
+std::unique_ptr<LanguageModel> make_model(const Config& config, const Encoding& encoding,
+                                          Random& random, Where where = Where::current());
 
 }  // namespace segue

@@ -9,7 +9,8 @@ Variable PositionScheme::scores(const Variable& q, const Variable& k, const Posi
   return matmul(q, transpose(k, -1, -2));
 }
 
-Variable PositionScheme::read(const Variable& weights, const Variable& values, const Positions&) const {
+Variable PositionScheme::read(const Variable& weights, const Variable& values,
+                              const Positions&) const {
   return matmul(weights, values);
 }
 

@@ -16,7 +16,8 @@ Shaw::Shaw(const Config& c, Index rows, Random& random) {
   a_V = parameter(random.normal({rows, c.head_width}, 0, deviation), "a_V");
 }
 
-// q_i . (k_j + a_{i-j}) = q_i . k_j + q_i . a_{i-j}: the second product needs one vector a distance, not one a pair.
+// q_i . (k_j + a_{i-j}) = q_i . k_j + q_i . a_{i-j}: the second product needs one vector a
+// distance, not one a pair.
 Variable Shaw::scores(const Variable& q, const Variable& k, const Positions&) const {
   const Variable a = gather(a_K, clipped_distances(k.dim(2), a_K.dim(0)));  // [K, Dh]
   const Variable content = matmul(q, transpose(k, -1, -2));                 // [B, H, T, K]

@@ -12,24 +12,29 @@ void check_brackets(const Brackets& task, Where where) {
   constexpr Index most_kinds = Index(1) << 30;
   constexpr Index farthest = 1000;  // a chance of 2^-1000 is still a double
   if (task.kinds < 1 || task.kinds > most_kinds || task.depth < 1) {
-    fail<ValueError>(where, "brackets: {} kinds nested {} deep are not possible", task.kinds, task.depth);
+    fail<ValueError>(where, "brackets: {} kinds nested {} deep are not possible", task.kinds,
+                     task.depth);
   }
   if (task.distance < 0 || task.distance > farthest || task.distance % 2 != 0) {
-    fail<ValueError>(where, "brackets: a distance is an even number in 0 .. {}, not {}", farthest, task.distance);
+    fail<ValueError>(where, "brackets: a distance is an even number in 0 .. {}, not {}", farthest,
+                     task.distance);
   }
   if (task.depth == 1 && task.distance > 0) {
-    fail<ValueError>(where, "brackets: {} tokens inside a pair need a depth of 2 or more", task.distance);
+    fail<ValueError>(where, "brackets: {} tokens inside a pair need a depth of 2 or more",
+                     task.distance);
   }
 }
 
 // The greatest height, in open pairs, that the inside of an outermost pair can have.
 Index greatest_height(const Brackets& task) { return std::min(task.depth - 1, task.distance / 2); }
 
-// [steps][height]: the chance that a fair walk from this height, up or down by 1 a step, is at 0 after so many steps
-// without having been below 0 or above `top`. It is also the chance of the way back, from 0 to this height.
+// [steps][height]: the chance that a fair walk from this height, up or down by 1 a step, is at 0
+// after so many steps without having been below 0 or above `top`. It is also the chance of the way
+// back, from 0 to this height.
 using ReturnChances = std::vector<std::vector<double>>;
 ReturnChances return_chances(Index steps, Index top) {
-  const std::size_t width = static_cast<std::size_t>(top) + 2;  // nothing returns from above the top
+  const std::size_t width =
+      static_cast<std::size_t>(top) + 2;  // nothing returns from above the top
   ReturnChances chances(static_cast<std::size_t>(steps) + 1, std::vector<double>(width, 0));
   chances[0][0] = 1;
   for (std::size_t n = 1; n < chances.size(); ++n) {
@@ -44,7 +49,8 @@ struct OpenPair {
   Index kind, place;
 };
 
-void write_outermost_pair(TaskRow& row, const Brackets& task, const ReturnChances& chances, Random& random) {
+void write_outermost_pair(TaskRow& row, const Brackets& task, const ReturnChances& chances,
+                          Random& random) {
   std::vector<OpenPair> open;
   const auto put_open = [&] {
     open.push_back({random.below(task.kinds), static_cast<Index>(row.tokens.size())});
@@ -90,10 +96,13 @@ std::vector<double> pairs_by_distance(const Brackets& task) {
 
 }  // namespace
 
-TaskRows bracket_rows(const Brackets& task, Index B, Index T, Index segments, Random& random, Where where) {
+TaskRows bracket_rows(const Brackets& task, Index B, Index T, Index segments, Random& random,
+                      Where where) {
   check_brackets(task, where);
   const ReturnChances chances = return_chances(task.distance, greatest_height(task));
-  const auto write_on = [task, chances, &random](TaskRow& row) { write_outermost_pair(row, task, chances, random); };
+  const auto write_on = [task, chances, &random](TaskRow& row) {
+    write_outermost_pair(row, task, chances, random);
+  };
   return TaskRows(B, T, segments, write_on, where);
 }
 

@@ -11,7 +11,8 @@ namespace {
 void check_counting(const Counting& task, Where where) {
   constexpr Index most = Index(1) << 30;
   if (std::min(task.modulus, task.stretch) < 1 || std::max(task.modulus, task.stretch) > most) {
-    fail<ValueError>(where, "counting: modulus {} and stretch {} must be in 1 .. {}", task.modulus, task.stretch, most);
+    fail<ValueError>(where, "counting: modulus {} and stretch {} must be in 1 .. {}", task.modulus,
+                     task.stretch, most);
   }
 }
 
@@ -27,7 +28,8 @@ void write_counted_stretch(TaskRow& row, const Counting& task, Random& random) {
 
 }  // namespace
 
-TaskRows counting_rows(const Counting& task, Index B, Index T, Index segments, Random& random, Where where) {
+TaskRows counting_rows(const Counting& task, Index B, Index T, Index segments, Random& random,
+                       Where where) {
   check_counting(task, where);
   const auto write_on = [task, &random](TaskRow& row) { write_counted_stretch(row, task, random); };
   return TaskRows(B, T, segments, write_on, where);

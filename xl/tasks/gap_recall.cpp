@@ -11,10 +11,11 @@ namespace {
 constexpr Index longest_gap = Index(1) << 24;  // a question is kept as a whole
 
 void check_gap_recall(const GapRecall& task, Where where) {
-  if (std::min(task.keys, task.noise) < 1 || std::max(task.keys, task.noise) > longest_gap || task.shortest < 0 ||
-      task.longest < task.shortest || task.longest > longest_gap) {
+  if (std::min(task.keys, task.noise) < 1 || std::max(task.keys, task.noise) > longest_gap ||
+      task.shortest < 0 || task.longest < task.shortest || task.longest > longest_gap) {
     fail<ValueError>(where,
-                     "gap recall: {} keys and {} noise symbols must be in 1 .. {}, and the gap {} .. {} in 0 .. {}",
+                     "gap recall: {} keys and {} noise symbols must be in 1 .. {}, and the gap {} "
+                     ".. {} in 0 .. {}",
                      task.keys, task.noise, longest_gap, task.shortest, task.longest, longest_gap);
   }
 }
@@ -30,7 +31,8 @@ double share_in_reach(const GapRecall& task, Index reach) {
 QuestionSource gap_recall_questions(const GapRecall& task, Where where) {
   check_gap_recall(task, where);
   return [task](Random& random) {
-    const Index gap = task.shortest + random.below(task.longest - task.shortest + 1), key = random.below(task.keys);
+    const Index gap = task.shortest + random.below(task.longest - task.shortest + 1),
+                key = random.below(task.keys);
     Question question = {{key}, key};
     for (Index n = 0; n < gap; ++n) question.tokens.push_back(task.keys + random.below(task.noise));
     question.tokens.push_back(task.keys + task.noise);

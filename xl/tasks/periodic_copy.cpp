@@ -9,12 +9,14 @@
 
 namespace segue {
 
-PeriodicCopy::PeriodicCopy(Index period, Index V, Index B, Index T, Index segments, Random& random, Where where)
+PeriodicCopy::PeriodicCopy(Index period, Index V, Index B, Index T, Index segments, Random& random,
+                           Where where)
     : period_(period), V_(V), B_(B), T_(T), segments_(segments), random_(random) {
   constexpr Index most = Index(1) << 30;  // so that products can be counted
   if (std::min({period, V, B, T, segments}) < 1 || std::max({period, V, B, T, segments}) > most) {
     fail<ValueError>(where,
-                     "periodic copy: period {}, symbols {}, rows {}, segment {} and segments {} must be in 1 .. {}",
+                     "periodic copy: period {}, symbols {}, rows {}, segment {} and segments {} "
+                     "must be in 1 .. {}",
                      period, V, B, T, segments, most);
   }
 }

@@ -22,7 +22,8 @@ void write_segment(const Question& question, Index start, Index b, Tokens& input
 
 Question draw_question(const QuestionSource& draw, Random& random, Where where) {
   Question question = draw(random);
-  if (question.tokens.empty()) fail<ValueError>(where, "questions: a question without tokens; expected 1 or more");
+  if (question.tokens.empty())
+    fail<ValueError>(where, "questions: a question without tokens; expected 1 or more");
   return question;
 }
 
@@ -33,22 +34,26 @@ Index likeliest_token(const std::vector<Real>& logits, Index place, Index V) {
   return std::max_element(row, row + V) - row;
 }
 
-// Right answers to questions that are read side by side; the shorter ones are filled up to the longest.
-Index count_right(const LanguageModel& model, const std::vector<Question>& questions, Index T, Index memory_length,
-                  Where where) {
+// Right answers to questions that are read side by side; the shorter ones are filled up to the
+// longest.
+Index count_right(const LanguageModel& model, const std::vector<Question>& questions, Index T,
+                  Index memory_length, Where where) {
   const Index B = static_cast<Index>(questions.size());
   Index longest = 0, right = 0;
-  for (const Question& question : questions) longest = std::max(longest, static_cast<Index>(question.tokens.size()));
+  for (const Question& question : questions)
+    longest = std::max(longest, static_cast<Index>(question.tokens.size()));
   Memory memory = empty_memory(model.config, B, memory_length, where);
   for (Index start = 0; start < longest; start += T) {
     Tokens inputs({B, T});
-    for (Index b = 0; b < B; ++b) write_segment(questions[static_cast<std::size_t>(b)], start, b, inputs);
+    for (Index b = 0; b < B; ++b)
+      write_segment(questions[static_cast<std::size_t>(b)], start, b, inputs);
     const Output output = model(inputs, memory, Mode::evaluate(), where);
     memory = output.memory;
     const std::vector<Real> logits = output.logits.value().to_vector();  // [B, T, V]
     for (Index b = 0; b < B; ++b) {
       const Question& question = questions[static_cast<std::size_t>(b)];
-      const Index i = static_cast<Index>(question.tokens.size()) - 1 - start;  // where the answer is due
+      const Index i =
+          static_cast<Index>(question.tokens.size()) - 1 - start;  // where the answer is due
       if (i < 0 || i >= T) continue;
       right += likeliest_token(logits, b * T + i, output.logits.dim(-1)) == question.answer ? 1 : 0;
     }
@@ -61,7 +66,8 @@ Index count_right(const LanguageModel& model, const std::vector<Question>& quest
 QuestionRows::QuestionRows(QuestionSource draw, Index B, Index T, Random& random, Where where)
     : draw_(std::move(draw)), B_(B), T_(T) {
   if (std::min(B, T) < 1 || std::max(B, T) > most_in_segment) {
-    fail<ValueError>(where, "questions: rows {} and segment {} must be in 1 .. {}", B, T, most_in_segment);
+    fail<ValueError>(where, "questions: rows {} and segment {} must be in 1 .. {}", B, T,
+                     most_in_segment);
   }
   for (Index b = 0; b < B; ++b) {
     rows_.push_back({Random(static_cast<std::uint64_t>(random.below(Index(1) << 62))), {}, 0});
@@ -79,17 +85,20 @@ Batch QuestionRows::next(Where where) {
       batch.resets.push_back(b);
     }
     write_segment(row.question, row.position, b, batch.inputs);
-    const Index i = static_cast<Index>(row.question.tokens.size()) - 1 - row.position;  // where the answer is due
+    const Index i = static_cast<Index>(row.question.tokens.size()) - 1 -
+                    row.position;  // where the answer is due
     if (i < T_) batch.targets[b * T_ + i] = row.question.answer;
     row.position += T_;
   }
   return batch;
 }
 
-double share_answered(const LanguageModel& model, const QuestionSource& draw, Index count, Index batch, Index T,
-                      Index memory_length, Random& random, Where where) {
+double share_answered(const LanguageModel& model, const QuestionSource& draw, Index count,
+                      Index batch, Index T, Index memory_length, Random& random, Where where) {
   if (std::min({count, batch, T}) < 1) {
-    fail<ValueError>(where, "share_answered: questions {}, batch {} and segment {} must be 1 or more", count, batch, T);
+    fail<ValueError>(where,
+                     "share_answered: questions {}, batch {} and segment {} must be 1 or more",
+                     count, batch, T);
   }
   const NoGradientGuard no_gradient;
   Index right = 0;

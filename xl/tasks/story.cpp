@@ -9,16 +9,17 @@
 namespace segue {
 namespace {
 
-// Digits are the places of facts. The word before each is found there only, so it tells which fact comes back.
+// Digits are the places of facts. The word before each is found there only, so it tells which fact
+// comes back.
 constexpr const char* opening_pattern = "once 0 of 1 had a 2 .";
-constexpr std::array<const char*, story_facts> return_patterns = {"then 0 slept .", "people in 1 danced .",
-                                                                  "again the 2 played ."};
+constexpr std::array<const char*, story_facts> return_patterns = {
+    "then 0 slept .", "people in 1 danced .", "again the 2 played ."};
 constexpr std::array<const char*, 6> plain_sentences = {"it began raining .", "one dog barked .",
                                                         "birds flew by .",    "snow fell softly .",
                                                         "night came soon .",  "wind shook trees ."};
-constexpr std::array<const char*, story_facts> value_words = {"mia ben ida tom eva max zoe leo",
-                                                              "rome oslo york lima cairo bonn delhi perth",
-                                                              "drum flute harp lute horn fiddle cello pipe"};
+constexpr std::array<const char*, story_facts> value_words = {
+    "mia ben ida tom eva max zoe leo", "rome oslo york lima cairo bonn delhi perth",
+    "drum flute harp lute horn fiddle cello pipe"};
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream stream(text);
@@ -34,7 +35,8 @@ std::vector<std::string> all_story_words() {
   std::vector<std::string> words;
   const auto add = [&](const std::string& text) {
     for (const std::string& word : words_of(text)) {
-      if (!is_fact(word) && std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+      if (!is_fact(word) && std::find(words.begin(), words.end(), word) == words.end())
+        words.push_back(word);
     }
   };
   for (const char* values : value_words) add(values);
@@ -55,7 +57,9 @@ std::vector<Index> story_pattern(const std::string& sentence) {
 }
 
 // The fact whose value a token is; -1 for none.
-Index fact_of(Index token) { return token < story_facts * story_values ? token / story_values : -1; }
+Index fact_of(Index token) {
+  return token < story_facts * story_values ? token / story_values : -1;
+}
 
 using Facts = std::array<Index, story_facts>;  // tokens
 Facts draw_facts(Random& random) {
@@ -92,7 +96,8 @@ const std::vector<std::vector<Index>>& sentence_patterns() {
 
 std::vector<Index> draw_sentence(const Facts& facts, Random& random) {
   const Index plain = static_cast<Index>(plain_sentences.size());
-  const Index n = random.uniform() < story_return ? random.below(story_facts) : story_facts + random.below(plain);
+  const Index n = random.uniform() < story_return ? random.below(story_facts)
+                                                  : story_facts + random.below(plain);
   return with_facts(sentence_patterns()[static_cast<std::size_t>(n)], facts);
 }
 
@@ -107,7 +112,8 @@ std::string story_text(const std::vector<Index>& tokens, Where where) {
   std::string text;
   const Index V = static_cast<Index>(story_words().size());
   for (const Index token : tokens) {
-    if (token < 0 || token >= V) fail<RangeError>(where, "stories have words 0 .. {}, not {}", V - 1, token);
+    if (token < 0 || token >= V)
+      fail<RangeError>(where, "stories have words 0 .. {}, not {}", V - 1, token);
     text += (text.empty() ? "" : " ") + story_words()[static_cast<std::size_t>(token)];
   }
   return text;
@@ -121,7 +127,8 @@ TaskRows story_rows(Index B, Index T, Index segments, Random& random, Where wher
   const auto write_on = [facts = Facts{}, mentioned = Facts{}, &random](TaskRow& row) mutable {
     const bool opens = row.tokens.empty();
     if (opens) facts = draw_facts(random);
-    for (const Index token : opens ? with_facts(story_pattern(opening_pattern), facts) : draw_sentence(facts, random)) {
+    for (const Index token :
+         opens ? with_facts(story_pattern(opening_pattern), facts) : draw_sentence(facts, random)) {
       const Index place = static_cast<Index>(row.tokens.size());
       if (place > 0) row.targets.back() = token;
       if (fact_of(token) >= 0) {
@@ -138,7 +145,8 @@ TaskRows story_rows(Index B, Index T, Index segments, Random& random, Where wher
 StoryReading read_story(const std::vector<Index>& text, Where where) {
   story_text(text, where);  // are they all words?
   const std::vector<Index> opening = story_pattern(opening_pattern);
-  const auto begin = text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), opening.size()));
+  const auto begin =
+      text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), opening.size()));
   if (without_facts({text.begin(), begin}) != opening) {
     fail<ValueError>(where, "this is no opening of a story: {}", story_text({text.begin(), begin}));
   }
@@ -152,7 +160,8 @@ StoryReading read_story(const std::vector<Index>& text, Where where) {
       if (at < begin) {
         first[f] = *at;
       } else {
-        reading.mentions.push_back({place, fact, place - 1 - mentioned[f], *at == last[f], *at == first[f]});
+        reading.mentions.push_back(
+            {place, fact, place - 1 - mentioned[f], *at == last[f], *at == first[f]});
       }
       last[f] = *at;
       mentioned[f] = place;
@@ -162,7 +171,8 @@ StoryReading read_story(const std::vector<Index>& text, Where where) {
     if (*at != opening.back()) continue;
     const auto& patterns = sentence_patterns();
     ++reading.sentences;
-    if (std::find(patterns.begin(), patterns.end(), without_facts(sentence)) != patterns.end()) ++reading.well_formed;
+    if (std::find(patterns.begin(), patterns.end(), without_facts(sentence)) != patterns.end())
+      ++reading.well_formed;
     sentence.clear();
   }
   return reading;

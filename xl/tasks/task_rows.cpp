@@ -13,14 +13,18 @@ namespace {
 TaskRow written_row(const WriteOn& write_on, Index length, Where where) {
   TaskRow row;
   for (std::vector<Index>* part : {&row.tokens, &row.targets, &row.distances}) {
-    part->reserve(static_cast<std::size_t>(length));  // a row that is too long for the machine is so at once
+    part->reserve(
+        static_cast<std::size_t>(length));  // a row that is too long for the machine is so at once
   }
-  for (std::size_t before = 0; static_cast<Index>(row.tokens.size()) < length; before = row.tokens.size()) {
+  for (std::size_t before = 0; static_cast<Index>(row.tokens.size()) < length;
+       before = row.tokens.size()) {
     write_on(row);
     const std::size_t size = row.tokens.size();
     if (size <= before || row.targets.size() != size || row.distances.size() != size) {
-      fail<ValueError>(where, "task rows: a row of {} tokens was written on to {} tokens, {} targets and {} distances",
-                       before, size, row.targets.size(), row.distances.size());
+      fail<ValueError>(
+          where,
+          "task rows: a row of {} tokens was written on to {} tokens, {} targets and {} distances",
+          before, size, row.targets.size(), row.distances.size());
     }
   }
   return row;
@@ -40,7 +44,8 @@ TaskRows::TaskRows(Index B, Index T, Index segments, WriteOn write_on, Where whe
     : B_(B), T_(T), segments_(segments), write_on_(std::move(write_on)) {
   constexpr Index most = Index(1) << 30;  // so that products can be counted
   if (std::min({B, T, segments}) < 1 || std::max({B, T, segments}) > most) {
-    fail<ValueError>(where, "task rows: rows {}, segment {} and segments {} must be in 1 .. {}", B, T, segments, most);
+    fail<ValueError>(where, "task rows: rows {}, segment {} and segments {} must be in 1 .. {}", B,
+                     T, segments, most);
   }
   if (!write_on_) fail<ValueError>(where, "task rows: there is no function that writes them");
 }

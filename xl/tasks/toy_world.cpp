@@ -21,7 +21,10 @@ const std::vector<Topic>& topics() {
        "where is the key",
        "in the * box",
        {"red", "blue", "green", "yellow", "black", "white", "brown", "grey"}},
-      {"my name is *", "what is my name", "you are *", {"ann", "ben", "cleo", "dan", "eve", "finn", "gus", "ida"}},
+      {"my name is *",
+       "what is my name",
+       "you are *",
+       {"ann", "ben", "cleo", "dan", "eve", "finn", "gus", "ida"}},
       {"i come from *",
        "where do i come from",
        "from *",
@@ -30,7 +33,10 @@ const std::vector<Topic>& topics() {
        "what does the cat eat",
        "it eats *",
        {"fish", "bread", "cheese", "rice", "cake", "eggs", "soup", "plums"}},
-      {"we meet at *", "when do we meet", "at *", {"one", "two", "three", "four", "five", "six", "seven", "eight"}},
+      {"we meet at *",
+       "when do we meet",
+       "at *",
+       {"one", "two", "three", "four", "five", "six", "seven", "eight"}},
   };
   return all;
 }
@@ -53,7 +59,8 @@ std::vector<std::string> split_words(const std::string& text) {
   for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
     if (std::isspace(u) != 0 && !words.back().empty()) words.emplace_back();
-    if (std::isalnum(u) != 0 || u >= 128 || c == '*') words.back() += static_cast<char>(std::tolower(u));
+    if (std::isalnum(u) != 0 || u >= 128 || c == '*')
+      words.back() += static_cast<char>(std::tolower(u));
   }
   if (words.back().empty()) words.pop_back();
   return words;
@@ -63,11 +70,13 @@ std::vector<std::string> collect_words() {
   std::vector<std::string> words = {"<you>", "<me>", "<end>"};
   const auto add_words = [&](const std::string& text) {
     for (const std::string& word : split_words(text)) {
-      if (word != "*" && std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+      if (word != "*" && std::find(words.begin(), words.end(), word) == words.end())
+        words.push_back(word);
     }
   };
   for (const Topic& topic : topics()) {
-    for (const std::string& sentence : {topic.told, topic.asked, topic.answered}) add_words(sentence);
+    for (const std::string& sentence : {topic.told, topic.asked, topic.answered})
+      add_words(sentence);
     for (const std::string& value : topic.values) add_words(value);
   }
   add_words("ok");
@@ -85,7 +94,8 @@ Index value_place(const std::string& sentence) {
   return std::find(words.begin(), words.end(), "*") - words.begin();
 }
 
-// Where the words of a turn and of its reply stand behind the marks, <you> said <end> <me> reply <end>.
+// Where the words of a turn and of its reply stand behind the marks, <you> said <end> <me> reply
+// <end>.
 constexpr Index said_place = 1;
 Index reply_place(const std::vector<Index>& said) { return static_cast<Index>(said.size()) + 3; }
 
@@ -104,7 +114,8 @@ std::vector<Index> toy_tokens(const std::string& text, Where where) {
   for (const std::string& word : split_words(text)) {
     const auto found = std::find(first, end, word);
     if (found == end) {
-      fail<ValueError>(where, "the toy world has no word \"{}\"; it has: {}", word, fmt::join(first, end, " "));
+      fail<ValueError>(where, "the toy world has no word \"{}\"; it has: {}", word,
+                       fmt::join(first, end, " "));
     }
     tokens.push_back(found - toy_words().begin());
   }
@@ -115,19 +126,22 @@ std::string toy_text(const std::vector<Index>& tokens, Where where) {
   std::string text;
   const Index V = static_cast<Index>(toy_words().size());
   for (const Index token : tokens) {
-    if (token < 0 || token >= V) fail<RangeError>(where, "the toy world has words 0 .. {}, not {}", V - 1, token);
+    if (token < 0 || token >= V)
+      fail<RangeError>(where, "the toy world has words 0 .. {}, not {}", V - 1, token);
     text += (text.empty() ? "" : " ") + toy_words()[static_cast<std::size_t>(token)];
   }
   return text;
 }
 
 ToyTalk::ToyTalk(Index farthest, Where where) : farthest_(farthest), facts_(topics().size()) {
-  if (farthest < 1) fail<ValueError>(where, "toy world: nothing can be asked for at a distance of {}", farthest);
+  if (farthest < 1)
+    fail<ValueError>(where, "toy world: nothing can be asked for at a distance of {}", farthest);
 }
 
 // From the last mention of the value to the token that would predict it, if it were asked for now.
 Index ToyTalk::distance(std::size_t topic) const {
-  const Index answer = reply_place(toy_tokens(topics()[topic].asked)) + value_place(topics()[topic].answered);
+  const Index answer =
+      reply_place(toy_tokens(topics()[topic].asked)) + value_place(topics()[topic].answered);
   return length_ + answer - 1 - facts_[topic].mentioned;
 }
 
@@ -142,9 +156,10 @@ Exchange ToyTalk::tell(std::size_t topic, Random& random) {
 Exchange ToyTalk::ask(std::size_t topic) {
   Fact& fact = facts_[topic];
   const Topic& t = topics()[topic];
-  const Exchange exchange = {toy_tokens(t.asked),
-                             toy_tokens(with_value(t.answered, t.values[static_cast<std::size_t>(fact.value)])),
-                             value_place(t.answered), distance(topic)};
+  const Exchange exchange = {
+      toy_tokens(t.asked),
+      toy_tokens(with_value(t.answered, t.values[static_cast<std::size_t>(fact.value)])),
+      value_place(t.answered), distance(topic)};
   fact.mentioned = length_ + reply_place(exchange.said) + exchange.answer;
   return exchange;
 }
@@ -156,7 +171,8 @@ Exchange ToyTalk::next(Random& random) {
     (knows ? known : unknown).push_back(static_cast<Index>(topic));
   }
   const auto any = [&](const std::vector<Index>& all) {
-    return static_cast<std::size_t>(all[static_cast<std::size_t>(random.below(static_cast<Index>(all.size())))]);
+    return static_cast<std::size_t>(
+        all[static_cast<std::size_t>(random.below(static_cast<Index>(all.size())))]);
   };
   Exchange exchange;
   if (!unknown.empty() && random.uniform() < 0.5) {
@@ -164,8 +180,8 @@ Exchange ToyTalk::next(Random& random) {
   } else if (!known.empty() && random.uniform() < 0.7) {
     exchange = ask(any(known));
   } else {
-    const SmallTalk& talk =
-        small_talk()[static_cast<std::size_t>(random.below(static_cast<Index>(small_talk().size())))];
+    const SmallTalk& talk = small_talk()[static_cast<std::size_t>(
+        random.below(static_cast<Index>(small_talk().size())))];
     exchange = {toy_tokens(talk.said), toy_tokens(talk.replied)};
   }
   length_ += reply_place(exchange.said) + static_cast<Index>(exchange.reply.size()) + 1;
@@ -176,8 +192,9 @@ ToyWorld::ToyWorld(Index farthest, Index B, Index T, Index segments, Random& ran
     : farthest_(farthest), B_(B), T_(T), segments_(segments), random_(random) {
   constexpr Index most = Index(1) << 30;  // so that products can be counted
   if (std::min({farthest, B, T, segments}) < 1 || std::max({farthest, B, T, segments}) > most) {
-    fail<ValueError>(where, "toy world: distance {}, rows {}, segment {} and segments {} must be in 1 .. {}", farthest,
-                     B, T, segments, most);
+    fail<ValueError>(
+        where, "toy world: distance {}, rows {}, segment {} and segments {} must be in 1 .. {}",
+        farthest, B, T, segments, most);
   }
 }
 
@@ -225,15 +242,16 @@ Batch ToyWorld::next() {
   return batch;
 }
 
-std::vector<Recall> recall(const LanguageModel& model, ToyWorld& world, Index batches, Index memory_length,
-                           Where where) {
+std::vector<Recall> recall(const LanguageModel& model, ToyWorld& world, Index batches,
+                           Index memory_length, Where where) {
   const NoGradientGuard no_gradient;
   std::vector<Recall> questions;
   Memory memory;
   for (Index n = 0; n < batches; ++n) {
     const Batch batch = world.next();
     if (n == 0) memory = empty_memory(model.config, batch.inputs.shape[0], memory_length, where);
-    const Output output = model(batch.inputs, reset_rows(memory, batch.resets), Mode::evaluate(), where);
+    const Output output =
+        model(batch.inputs, reset_rows(memory, batch.resets), Mode::evaluate(), where);
     memory = output.memory;
     const std::vector<Real> logits = output.logits.value().to_vector();  // [B, T, V]
     const Index V = output.logits.dim(-1);

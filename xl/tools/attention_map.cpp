@@ -10,12 +10,14 @@ namespace segue {
 
 namespace {
 
-// The model, which shows what each layer's attention reads before that runs. A copy shares the parameters.
+// The model, which shows what each layer's attention reads before that runs. A copy shares the
+// parameters.
 struct AttentionObserver : TransformerXL {
-  AttentionObserver(const TransformerXL& model, const AttentionUse& to_call) : TransformerXL(model), use(to_call) {}
+  AttentionObserver(const TransformerXL& model, const AttentionUse& to_call)
+      : TransformerXL(model), use(to_call) {}
 
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
-                     const Mode& mode) const override {
+  Variable run_layer(std::size_t n, const Variable& h, const Variable& m,
+                     const Positions& positions, const Mode& mode) const override {
     const Layer& layer = layers[n];
     Variable context = concat({m, h}, 1);  // [B, K, D]
     if (layer.pre_norm) context = layer.attention_norm(context);
@@ -28,19 +30,20 @@ struct AttentionObserver : TransformerXL {
 
 }  // namespace
 
-void for_each_attention(const TransformerXL& model, const Tokens& tokens, const Memory& memory, const AttentionUse& use,
-                        Where where) {
+void for_each_attention(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
+                        const AttentionUse& use, Where where) {
   const NoGradientGuard no_gradient;
   AttentionObserver(model, use)(tokens, memory, Mode::evaluate(), where);
 }
 
-std::vector<Tensor> attention_maps(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
-                                   Where where) {
+std::vector<Tensor> attention_maps(const TransformerXL& model, const Tokens& tokens,
+                                   const Memory& memory, Where where) {
   std::vector<Tensor> maps;
-  const auto use = [&maps](const RelativeAttention& attention, const Variable& h, const Variable& context,
-                           const Positions& positions) {
-    const Variable weights = attention_weights(matmul(h, attention.w_q), matmul(context, attention.w_k_E),
-                                               matmul(positions.R, attention.w_k_R), positions);
+  const auto use = [&maps](const RelativeAttention& attention, const Variable& h,
+                           const Variable& context, const Positions& positions) {
+    const Variable weights =
+        attention_weights(matmul(h, attention.w_q), matmul(context, attention.w_k_E),
+                          matmul(positions.R, attention.w_k_R), positions);
     maps.push_back(weights.value());
   };
   for_each_attention(model, tokens, memory, use, where);
@@ -59,9 +62,12 @@ Tensor head_map(const Tensor& map, Index head, Where where) {
 
 double weight_at_distance(const Tensor& head_map, Index distance, Where where) {
   if (head_map.rank() != 2 || head_map.dim(0) > head_map.dim(1)) {
-    fail<ShapeError>(where, "weight_at_distance: a map of shape {}; expected [T, K] with T <= K", head_map.shape());
+    fail<ShapeError>(where, "weight_at_distance: a map of shape {}; expected [T, K] with T <= K",
+                     head_map.shape());
   }
-  if (distance < 0) fail<ValueError>(where, "weight_at_distance: expected a distance of 0 or more, got {}", distance);
+  if (distance < 0)
+    fail<ValueError>(where, "weight_at_distance: expected a distance of 0 or more, got {}",
+                     distance);
   const Index T = head_map.dim(0), M = head_map.dim(1) - T;
   double total = 0, count = 0;
   for (Index i = 0; i < T; ++i) {

@@ -11,7 +11,8 @@
 namespace segue {
 namespace {
 
-const std::string run = "training.";  // names of what belongs to a run and not to the model begin so
+const std::string run =
+    "training.";  // names of what belongs to a run and not to the model begin so
 
 SafeTensors model_content(TransformerXL& model) {
   SafeTensors content;
@@ -20,25 +21,30 @@ SafeTensors model_content(TransformerXL& model) {
   return content;
 }
 
-Tensor tensor_of(const SafeTensors& content, const std::string& name, const Shape& shape, Where where) {
+Tensor tensor_of(const SafeTensors& content, const std::string& name, const Shape& shape,
+                 Where where) {
   const auto found = content.tensors.find(name);
   if (found == content.tensors.end()) fail<FileError>(where, "the checkpoint has no {}", name);
   if (!(found->second.shape() == shape)) {
-    fail<FileError>(where, "the checkpoint has {} in shape {}, expected {}", name, found->second.shape(), shape);
+    fail<FileError>(where, "the checkpoint has {} in shape {}, expected {}", name,
+                    found->second.shape(), shape);
   }
   return found->second.contiguous();
 }
 
-const Tokens& integers_of(const SafeTensors& content, const std::string& name, const Shape& shape, Where where) {
+const Tokens& integers_of(const SafeTensors& content, const std::string& name, const Shape& shape,
+                          Where where) {
   const auto found = content.integers.find(run + name);
   if (found == content.integers.end() || !(found->second.shape == shape)) {
-    fail<FileError>(where, "the checkpoint has no {} of shape {}, so no run can be taken up from it", run + name,
-                    shape);
+    fail<FileError>(where,
+                    "the checkpoint has no {} of shape {}, so no run can be taken up from it",
+                    run + name, shape);
   }
   return found->second;
 }
 
-// The values of all parameters, in their order. Whatever the file holds beside them must belong to a run.
+// The values of all parameters, in their order. Whatever the file holds beside them must belong to
+// a run.
 std::vector<Tensor> model_values(const SafeTensors& content, TransformerXL& model, Where where) {
   std::vector<Tensor> values;
   std::set<std::string> names;
@@ -47,7 +53,8 @@ std::vector<Tensor> model_values(const SafeTensors& content, TransformerXL& mode
     names.insert(p.name);
   }
   const auto check_name = [&](const std::string& name) {
-    if (!names.contains(name) && !name.starts_with(run)) fail<FileError>(where, "the model has no parameter {}", name);
+    if (!names.contains(name) && !name.starts_with(run))
+      fail<FileError>(where, "the model has no parameter {}", name);
   };
   for (const auto& [name, tensor] : content.tensors) check_name(name);
   for (const auto& [name, tokens] : content.integers) check_name(name);
@@ -59,8 +66,8 @@ void set_values(TransformerXL& model, const std::vector<Tensor>& values) {
   for (Parameter& p : parameters(model)) p.variable.set_value(values[next++]);
 }
 
-// The config that the file states, once the file is known to hold the parts from which all other sizes follow: a small
-// file must not ask for a giant model.
+// The config that the file states, once the file is known to hold the parts from which all other
+// sizes follow: a small file must not ask for a giant model.
 Config config_of(const SafeTensors& content, Where where) {
   const Config c = config_from_metadata(content.metadata, where);
   const std::string last = "layers." + std::to_string(c.layers - 1);
@@ -69,7 +76,8 @@ Config config_of(const SafeTensors& content, Where where) {
   tensor_of(content, last + ".attention.w_q", {c.width, c.heads * c.head_width}, where);
   tensor_of(content, last + ".feed_forward.inner.w", {c.width, c.feed_forward_width}, where);
   if (c.layers > static_cast<Index>(content.tensors.size())) {
-    fail<FileError>(where, "the checkpoint has {} tensors, too few for {} layers", content.tensors.size(), c.layers);
+    fail<FileError>(where, "the checkpoint has {} tensors, too few for {} layers",
+                    content.tensors.size(), c.layers);
   }
   return c;
 }
@@ -105,21 +113,24 @@ void save_training(const std::filesystem::path& path, TransformerXL& model, cons
                    const TrainingState& state, Index stream_position, Where where) {
   SafeTensors content = model_content(model);
   for (std::size_t k = 0; k < optimizer.parameters.size(); ++k) {
-    content.tensors[run + "first_moment." + optimizer.parameters[k].name] = optimizer.first_moment[k];
-    content.tensors[run + "second_moment." + optimizer.parameters[k].name] = optimizer.second_moment[k];
+    content.tensors[run + "first_moment." + optimizer.parameters[k].name] =
+        optimizer.first_moment[k];
+    content.tensors[run + "second_moment." + optimizer.parameters[k].name] =
+        optimizer.second_moment[k];
   }
   for (std::size_t n = 0; n < state.memory.layers.size(); ++n) {
     content.tensors[layer_name(n)] = state.memory.layers[n].value();
   }
   content.integers[run + "tokens_read"] = Tokens({state.memory.batch()}, state.memory.tokens_read);
-  content.integers[run + "counters"] = Tokens({6}, {state.step, optimizer.steps, stream_position, state.memory.limit,
-                                                    state.memory.batch(), state.memory.length()});
+  content.integers[run + "counters"] =
+      Tokens({6}, {state.step, optimizer.steps, stream_position, state.memory.limit,
+                   state.memory.batch(), state.memory.length()});
   content.metadata["random"] = state.random.state();
   write_safetensors(path, content, where);
 }
 
-Index load_training(const std::filesystem::path& path, TransformerXL& model, Adam& optimizer, TrainingState& state,
-                    Where where) {
+Index load_training(const std::filesystem::path& path, TransformerXL& model, Adam& optimizer,
+                    TrainingState& state, Where where) {
   const SafeTensors content = read_safetensors(path, where);
   // As texts, since a file rounds rates to millionths.
   if (to_metadata(config_from_metadata(content.metadata, where)) != to_metadata(model.config)) {
@@ -129,17 +140,22 @@ Index load_training(const std::filesystem::path& path, TransformerXL& model, Ada
   std::vector<Tensor> first, second;
   for (const Parameter& p : optimizer.parameters) {
     first.push_back(tensor_of(content, run + "first_moment." + p.name, p.variable.shape(), where));
-    second.push_back(tensor_of(content, run + "second_moment." + p.name, p.variable.shape(), where));
+    second.push_back(
+        tensor_of(content, run + "second_moment." + p.name, p.variable.shape(), where));
   }
   const Tokens& counters = integers_of(content, "counters", {6}, where);
   const Index limit = counters[3], B = counters[4], M = counters[5];
   const Tokens& tokens_read = integers_of(content, "tokens_read", {B}, where);
-  if (std::ranges::min(counters.ids) < 0 || B == 0 || M > limit || std::ranges::min(tokens_read.ids) < 0) {
-    fail<FileError>(where, "the numbers in the checkpoint's {0}counters and {0}tokens_read make no sense", run);
+  if (std::ranges::min(counters.ids) < 0 || B == 0 || M > limit ||
+      std::ranges::min(tokens_read.ids) < 0) {
+    fail<FileError>(
+        where, "the numbers in the checkpoint's {0}counters and {0}tokens_read make no sense", run);
   }
-  TrainingState loaded = {counters[0], empty_memory(model.config, B, limit, where), random_of(content, where)};
+  TrainingState loaded = {counters[0], empty_memory(model.config, B, limit, where),
+                          random_of(content, where)};
   for (std::size_t n = 0; n < loaded.memory.layers.size(); ++n) {
-    loaded.memory.layers[n] = Variable(tensor_of(content, layer_name(n), {B, M, model.config.width}, where));
+    loaded.memory.layers[n] =
+        Variable(tensor_of(content, layer_name(n), {B, M, model.config.width}, where));
   }
   loaded.memory.tokens_read = tokens_read.ids;
 

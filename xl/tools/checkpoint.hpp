@@ -8,21 +8,26 @@
 
 namespace segue {
 
-/// The weights by name, and the config as metadata. The old file survives any failure. Throws FileError.
-void save_model(const std::filesystem::path& path, TransformerXL& model, Where where = Where::current());
+/// The weights by name, and the config as metadata. The old file survives any failure. Throws
+/// FileError.
+void save_model(const std::filesystem::path& path, TransformerXL& model,
+                Where where = Where::current());
 
-/// A model from what save_model or save_training wrote. Throws FileError naming the first parameter that is missing,
-/// unknown or misshapen.
+/// A model from what save_model or save_training wrote. Throws FileError naming the first parameter
+/// that is missing, unknown or misshapen.
 TransformerXL load_model(const std::filesystem::path& path, Where where = Where::current());
 
-/// The model and all that a run needs to go on as if it had never stopped: moments, step, memory, the state of `random`
-/// and the position in the streams. What it cannot keep is the graph behind a memory without stop-gradient.
+/// The model and all that a run needs to go on as if it had never stopped: moments, step, memory,
+/// the state of `random` and the position in the streams. What it cannot keep is the graph behind a
+/// memory without stop-gradient.
 void save_training(const std::filesystem::path& path, TransformerXL& model, const Adam& optimizer,
-                   const TrainingState& state, Index stream_position, Where where = Where::current());
+                   const TrainingState& state, Index stream_position,
+                   Where where = Where::current());
 
-/// Takes a run up again: sets the weights of `model`, which must have the same config, the optimiser and the state, and
-/// returns the position in the streams. Throws FileError, and then has changed nothing.
-Index load_training(const std::filesystem::path& path, TransformerXL& model, Adam& optimizer, TrainingState& state,
-                    Where where = Where::current());
+/// Takes a run up again: sets the weights of `model`, which must have the same config, the
+/// optimiser and the state, and returns the position in the streams. Throws FileError, and then has
+/// changed nothing.
+Index load_training(const std::filesystem::path& path, TransformerXL& model, Adam& optimizer,
+                    TrainingState& state, Where where = Where::current());
 
 }  // namespace segue

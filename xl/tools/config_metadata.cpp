@@ -16,7 +16,9 @@ std::map<std::string, std::string> to_metadata(const Config& config) {
   std::map<std::string, std::string> metadata;
   visit_members(
       c, [&](const char* name, Index& value, Index) { metadata[name] = std::to_string(value); },
-      [&](const char* name, Real& value) { metadata[name] = fmt::format("{:.0f}", value * million); },
+      [&](const char* name, Real& value) {
+        metadata[name] = fmt::format("{:.0f}", value * million);
+      },
       [&](const char* name, bool& value) { metadata[name] = value ? "1" : "0"; });
   return metadata;
 }
@@ -24,7 +26,8 @@ std::map<std::string, std::string> to_metadata(const Config& config) {
 Config config_from_metadata(const std::map<std::string, std::string>& metadata, Where where) {
   const auto number = [&](const char* name) {
     const auto found = metadata.find(name);
-    if (found == metadata.end()) fail<FileError>(where, "the file does not say the model's {}", name);
+    if (found == metadata.end())
+      fail<FileError>(where, "the file does not say the model's {}", name);
     const std::string& text = found->second;
     Index value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

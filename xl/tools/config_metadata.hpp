@@ -12,6 +12,7 @@ namespace segue {
 std::map<std::string, std::string> to_metadata(const Config& config);
 
 /// The same back. Throws FileError naming what is missing, malformed or without sense.
-Config config_from_metadata(const std::map<std::string, std::string>& metadata, Where where = Where::current());
+Config config_from_metadata(const std::map<std::string, std::string>& metadata,
+                            Where where = Where::current());
 
 }  // namespace segue

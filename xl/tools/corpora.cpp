@@ -31,8 +31,8 @@ Corpus recognise_corpus(const std::filesystem::path& file, Where where) {
   const std::string name = file.filename().string();
   if (name == "wiki.train.tokens" || name == "wiki.valid.tokens" || name == "wiki.test.tokens") {
     const std::filesystem::path folder = file.parent_path();
-    return {"WikiText", whole_file(folder / "wiki.train.tokens"), whole_file(folder / "wiki.valid.tokens"),
-            whole_file(folder / "wiki.test.tokens")};
+    return {"WikiText", whole_file(folder / "wiki.train.tokens"),
+            whole_file(folder / "wiki.valid.tokens"), whole_file(folder / "wiki.test.tokens")};
   }
   const SplitSizes sizes = standard_split(name, whole_file(file).size);
   const Index second = sizes.training, third = second + sizes.validation;
@@ -47,9 +47,10 @@ std::string read_stretch(const Stretch& stretch, Where where) {
   if (stretch.size == 0) return bytes;
   std::ifstream file(stretch.file, std::ios::binary);
   const Index held = whole_file(stretch.file).size;  // before memory is asked for
-  if (!file || stretch.begin < 0 || stretch.size < 0 || stretch.begin > held || stretch.size > held - stretch.begin) {
-    fail<FileError>(where, "cannot read {} bytes from byte {} of {} on", stretch.size, stretch.begin,
-                    stretch.file.string());
+  if (!file || stretch.begin < 0 || stretch.size < 0 || stretch.begin > held ||
+      stretch.size > held - stretch.begin) {
+    fail<FileError>(where, "cannot read {} bytes from byte {} of {} on", stretch.size,
+                    stretch.begin, stretch.file.string());
   }
   bytes.resize(static_cast<std::size_t>(stretch.size));
   file.seekg(stretch.begin);

@@ -2,8 +2,9 @@
 //
 //   <you> where is the key <end> <me> in the red box <end> <you> ..
 //
-// Nothing is read twice. A turn costs what its own tokens cost, however long the dialogue has lasted, and the replies
-// are those that reading the whole history again would give, while the memory covers it.
+// Nothing is read twice. A turn costs what its own tokens cost, however long the dialogue has
+// lasted, and the replies are those that reading the whole history again would give, while the
+// memory covers it.
 #pragma once
 
 #include <vector>
@@ -12,7 +13,8 @@
 
 namespace segue {
 
-/// Tokens that stand between the words: what begins a turn of yours, what begins one of the model's, what ends either.
+/// Tokens that stand between the words: what begins a turn of yours, what begins one of the
+/// model's, what ends either.
 struct TurnMarks {
   Index you, me, end;
 };
@@ -28,14 +30,14 @@ struct DialogueOptions {
 /// It must not outlive its model.
 class Dialogue {
  public:
-  /// Throws ValueError for a limit below 1, a memory below 0, or marks that are not three different tokens of the
-  /// model.
+  /// Throws ValueError for a limit below 1, a memory below 0, or marks that are not three different
+  /// tokens of the model.
   Dialogue(const LanguageModel& model, const DialogueOptions& options, std::uint64_t seed = 1,
            Where where = Where::current());
 
-  /// Your words, without marks -> the model's, without marks. Throws ValueError for a turn that is empty or too long or
-  /// holds a mark, and when turn_limit turns were taken; RangeError for a token outside the vocabulary. An error leaves
-  /// the dialogue as it was.
+  /// Your words, without marks -> the model's, without marks. Throws ValueError for a turn that is
+  /// empty or too long or holds a mark, and when turn_limit turns were taken; RangeError for a
+  /// token outside the vocabulary. An error leaves the dialogue as it was.
   std::vector<Index> say(const std::vector<Index>& turn, Where where = Where::current());
   /// Begins anew, with an empty memory and no turn taken.
   void forget();

@@ -24,8 +24,10 @@ TransformerXL without_output_layer(const TransformerXL& model) {
   return states;
 }
 
-DocumentEncoder::DocumentEncoder(const TransformerXL& model, Index rows, Index memory_length, Where where)
-    : model_(without_output_layer(model)), memory_(empty_memory(model.config, rows, memory_length, where)) {}
+DocumentEncoder::DocumentEncoder(const TransformerXL& model, Index rows, Index memory_length,
+                                 Where where)
+    : model_(without_output_layer(model)),
+      memory_(empty_memory(model.config, rows, memory_length, where)) {}
 
 Tensor DocumentEncoder::read(const Tokens& tokens, Where where) {
   const NoGradientGuard no_gradient;
@@ -36,7 +38,8 @@ Tensor DocumentEncoder::read(const Tokens& tokens, Where where) {
   for (Index start = 0; start < T; start += model_.config.segment_length) {
     Tokens segment({B, std::min(model_.config.segment_length, T - start)});
     for (Index b = 0; b < B; ++b) {
-      std::copy_n(tokens.ids.begin() + (b * T + start), segment.shape[1], segment.ids.begin() + b * segment.shape[1]);
+      std::copy_n(tokens.ids.begin() + (b * T + start), segment.shape[1],
+                  segment.ids.begin() + b * segment.shape[1]);
     }
     const Output output = model_(segment, memory, Mode::evaluate(), where);
     memory = output.memory;

@@ -20,7 +20,8 @@ struct LossSum {
   Index count = 0;
 
   void add(const Variable& logits, const Tokens& targets, Where where) {
-    for (const Real loss : cross_entropy(logits, targets, where).value().to_vector()) nats += static_cast<double>(loss);
+    for (const Real loss : cross_entropy(logits, targets, where).value().to_vector())
+      nats += static_cast<double>(loss);
     count += count_targets(targets);
   }
   Evaluation mean() const { return {nats / static_cast<double>(count), count}; }
@@ -34,12 +35,15 @@ Tokens stretch_of(const std::vector<Index>& text, Index begin, Index length) {
 
 void check_sliding(const std::vector<Index>& text, Index window, Index batch, Where where) {
   if (text.size() < 2) {
-    fail<ValueError>(where, "evaluate_sliding: a text of {} tokens has none to predict", text.size());
+    fail<ValueError>(where, "evaluate_sliding: a text of {} tokens has none to predict",
+                     text.size());
   }
   if (window < 1 || batch < 1) {
-    fail<ValueError>(where, "evaluate_sliding: {} windows of {} tokens are not possible", batch, window);
+    fail<ValueError>(where, "evaluate_sliding: {} windows of {} tokens are not possible", batch,
+                     window);
   }
-  const Index lowest = *std::min_element(text.begin(), text.end());  // one of them means "ignored" as a target
+  const Index lowest =
+      *std::min_element(text.begin(), text.end());  // one of them means "ignored" as a target
   if (lowest < 0) fail<RangeError>(where, "evaluate_sliding: token {} is below 0", lowest);
 }
 
@@ -52,8 +56,9 @@ double Evaluation::bits_per(Index units) const {
   return bits() * static_cast<double>(count) / static_cast<double>(units);
 }
 
-Evaluation evaluate(const LanguageModel& model, const std::vector<Index>& text, Index segment_length,
-                    Index memory_length, Index batch, const EvaluationReport& report, Where where) {
+Evaluation evaluate(const LanguageModel& model, const std::vector<Index>& text,
+                    Index segment_length, Index memory_length, Index batch,
+                    const EvaluationReport& report, Where where) {
   const NoGradientGuard no_gradient;
   Streams streams(text, batch, segment_length, Tail::keep, where);
   Memory memory = empty_memory(model.config, batch, memory_length, where);
@@ -69,18 +74,21 @@ Evaluation evaluate(const LanguageModel& model, const std::vector<Index>& text, 
   return sum.mean();
 }
 
-Evaluation evaluate_sliding(const LanguageModel& model, const std::vector<Index>& text, Index window, Index batch,
-                            const EvaluationReport& report, Where where) {
+Evaluation evaluate_sliding(const LanguageModel& model, const std::vector<Index>& text,
+                            Index window, Index batch, const EvaluationReport& report,
+                            Where where) {
   check_sliding(text, window, batch, where);
   const NoGradientGuard no_gradient;
   const Index last = static_cast<Index>(text.size()) - 1;  // the last target
   const auto logits = [&](const Tokens& windows) {
     // The limit is never filled by the one pass; it is the window where same_length asks for one.
-    return model(windows, empty_memory(model.config, windows.shape[0], window), Mode::evaluate(), where).logits;
+    return model(windows, empty_memory(model.config, windows.shape[0], window), Mode::evaluate(),
+                 where)
+        .logits;
   };
   LossSum sum;
-  // The first targets have fewer tokens before them than a window holds; one causal pass predicts each from all of
-  // these.
+  // The first targets have fewer tokens before them than a window holds; one causal pass predicts
+  // each from all of these.
   const Index first = std::min(window, last);
   sum.add(logits(stretch_of(text, 0, first)), stretch_of(text, 1, first), where);
   bool go_on = !report || report(sum.count, last);
@@ -100,7 +108,8 @@ Evaluation evaluate_sliding(const LanguageModel& model, const std::vector<Index>
 }
 
 Index count_characters(const std::string& text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  return std::count_if(text.begin(), text.end(),
+                       [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 }  // namespace segue

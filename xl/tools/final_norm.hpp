@@ -1,5 +1,5 @@
-// One more layer norm between the last layer and the logits, as most models with pre-norm have it. Transformer-XL's
-// authors left it out, and so does TransformerXL.
+// One more layer norm between the last layer and the logits, as most models with pre-norm have it.
+// Transformer-XL's authors left it out, and so does TransformerXL.
 #pragma once
 
 #include "nn/layer_norm.hpp"
@@ -10,8 +10,8 @@ namespace segue {
 struct FinalNormXL : TransformerXL {
   FinalNormXL(const Config& c, Random& random, Where where = Where::current());
 
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
-                     const Mode& mode) const override;
+  Variable run_layer(std::size_t n, const Variable& h, const Variable& m,
+                     const Positions& positions, const Mode& mode) const override;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 
   LayerNorm final_norm;

@@ -26,22 +26,26 @@ void check_sampling(const std::vector<Real>& logits, const Sampling& sampling, W
     largest = std::max(largest, logit);
   }
   if (std::isinf(largest))
-    fail<ValueError>(where, "cannot draw from {} logits whose largest is {}", logits.size(), largest);
+    fail<ValueError>(where, "cannot draw from {} logits whose largest is {}", logits.size(),
+                     largest);
 }
 
 void check_prompts(const std::vector<std::vector<Index>>& prompts, const GenerationOptions& options,
                    const std::vector<Random>& random, Where where) {
-  if (options.length < 0) fail<ValueError>(where, "generate: a length of {} tokens is below 0", options.length);
+  if (options.length < 0)
+    fail<ValueError>(where, "generate: a length of {} tokens is below 0", options.length);
   if (random.size() != prompts.size()) {
-    fail<ValueError>(where, "generate: {} random generators for {} prompts; each row needs its own", random.size(),
-                     prompts.size());
+    fail<ValueError>(where, "generate: {} random generators for {} prompts; each row needs its own",
+                     random.size(), prompts.size());
   }
   for (std::size_t b = 0; b < prompts.size(); ++b) {
-    if (prompts[b].empty()) fail<ValueError>(where, "generate: prompt {} is empty; it needs at least one token", b);
+    if (prompts[b].empty())
+      fail<ValueError>(where, "generate: prompt {} is empty; it needs at least one token", b);
   }
 }
 
-// Reads one segment [B, T]; `memory` becomes the one behind it. The prediction for the token that follows, [B, V].
+// Reads one segment [B, T]; `memory` becomes the one behind it. The prediction for the token that
+// follows, [B, V].
 Tensor read_segment(const LanguageModel& model, const Tokens& tokens, Memory& memory, Where where) {
   const NoGradientGuard no_gradient;
   const Output output = model(tokens, memory, Mode::evaluate(), where);
@@ -55,7 +59,9 @@ Tensor read_segment(const LanguageModel& model, const Tokens& tokens, Memory& me
 Index sample(const Tensor& all_logits, const Sampling& sampling, Random& random, Where where) {
   const std::vector<Real> logits = all_logits.to_vector();
   check_sampling(logits, sampling, where);
-  const auto logit = [&](Index token) { return static_cast<double>(logits[static_cast<std::size_t>(token)]); };
+  const auto logit = [&](Index token) {
+    return static_cast<double>(logits[static_cast<std::size_t>(token)]);
+  };
 
   std::vector<Index> tokens(logits.size());  // likeliest first
   std::iota(tokens.begin(), tokens.end(), 0);
@@ -68,12 +74,14 @@ Index sample(const Tensor& all_logits, const Sampling& sampling, Random& random,
 
   std::vector<double> weights;
   for (const Index token : tokens) {
-    weights.push_back(math::exp((logit(token) - logit(tokens[0])) / static_cast<double>(sampling.temperature)));
+    weights.push_back(
+        math::exp((logit(token) - logit(tokens[0])) / static_cast<double>(sampling.temperature)));
   }
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   double kept = 0;
   std::size_t count = 0;
-  while (count < weights.size() && (count == 0 || kept < static_cast<double>(sampling.top_p) * total)) {
+  while (count < weights.size() &&
+         (count == 0 || kept < static_cast<double>(sampling.top_p) * total)) {
     kept += weights[count++];
   }
   double left = random.uniform() * kept;
@@ -93,7 +101,8 @@ void Generator::read(const std::vector<Index>& tokens, Where where) {
   Tensor logits = logits_;
   for (std::size_t start = 0; start < tokens.size(); start += T) {
     const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(start);
-    const std::vector<Index> segment(first, first + static_cast<std::ptrdiff_t>(std::min(T, tokens.size() - start)));
+    const std::vector<Index> segment(
+        first, first + static_cast<std::ptrdiff_t>(std::min(T, tokens.size() - start)));
     const Index length = static_cast<Index>(segment.size());
     logits = read_segment(*model_, Tokens({1, length}, segment), memory, where).reshape({-1});
   }
@@ -102,7 +111,8 @@ void Generator::read(const std::vector<Index>& tokens, Where where) {
 }
 
 Index Generator::next(const Sampling& sampling, Random& random, Where where) {
-  if (logits_.size() == 0) fail<ValueError>(where, "generation needs a prompt of at least one token");
+  if (logits_.size() == 0)
+    fail<ValueError>(where, "generation needs a prompt of at least one token");
   const Index token = sample(logits_, sampling, random, where);
   read({token}, where);
   return token;
@@ -116,8 +126,9 @@ Memory join_rows(const std::vector<Memory>& rows, Where where) {
   all.tokens_read.clear();
   for (const Memory& row : rows) {
     if (row.batch() != 1 || row.limit != all.limit || row.layers.size() != all.layers.size()) {
-      fail<ShapeError>(where, "join_rows: a memory of {} rows, {} layers and limit {}; expected 1, {} and {}",
-                       row.batch(), row.layers.size(), row.limit, all.layers.size(), all.limit);
+      fail<ShapeError>(
+          where, "join_rows: a memory of {} rows, {} layers and limit {}; expected 1, {} and {}",
+          row.batch(), row.layers.size(), row.limit, all.layers.size(), all.limit);
     }
     all.tokens_read.push_back(row.tokens_read[0]);
   }
@@ -125,15 +136,18 @@ Memory join_rows(const std::vector<Memory>& rows, Where where) {
     std::vector<Tensor> states;
     for (const Memory& row : rows) {
       const Tensor own = row.layers[n].value();
-      states.push_back(concat({Tensor::zeros({1, M - own.dim(1), own.dim(2)}), own}, 1, where));  // [1, M, D]
+      states.push_back(
+          concat({Tensor::zeros({1, M - own.dim(1), own.dim(2)}), own}, 1, where));  // [1, M, D]
     }
     all.layers[n] = Variable(concat(states, 0, where));  // [B, M, D]
   }
   return all;
 }
 
-std::vector<std::vector<Index>> generate(const LanguageModel& model, const std::vector<std::vector<Index>>& prompts,
-                                         const GenerationOptions& options, std::vector<Random>& random, Where where) {
+std::vector<std::vector<Index>> generate(const LanguageModel& model,
+                                         const std::vector<std::vector<Index>>& prompts,
+                                         const GenerationOptions& options,
+                                         std::vector<Random>& random, Where where) {
   check_prompts(prompts, options, random, where);
   std::vector<std::vector<Index>> texts(prompts.size());
   if (prompts.empty()) return texts;
@@ -155,7 +169,8 @@ std::vector<std::vector<Index>> generate(const LanguageModel& model, const std::
     for (Index b = 0; b < B; ++b) {
       const auto row = static_cast<std::size_t>(b);
       if (ended[row]) continue;
-      chosen[b] = sample(logits.narrow(0, b, 1).reshape({-1}), options.sampling, random[row], where);
+      chosen[b] =
+          sample(logits.narrow(0, b, 1).reshape({-1}), options.sampling, random[row], where);
       ended[row] = chosen[b] == options.stop_token;
       if (!ended[row]) texts[row].push_back(chosen[b]);
     }

@@ -1,4 +1,5 @@
-// Writing on: one token a step, everything before it in the memory. One text, or several side by side.
+// Writing on: one token a step, everything before it in the memory. One text, or several side by
+// side.
 #pragma once
 
 #include <memory>
@@ -14,17 +15,19 @@ struct Sampling {
   Real top_p = 1;        // only the likeliest that together have this probability, at least one
 };
 
-/// Draws a token from softmax(logits / temperature). Throws ValueError for a temperature or top_k below 0, an
-/// infinite temperature, a top_p outside (0, 1], and logits that are NaN or all -infinity.
-Index sample(const Tensor& logits, const Sampling& sampling, Random& random, Where where = Where::current());
+/// Draws a token from softmax(logits / temperature). Throws ValueError for a temperature or top_k
+/// below 0, an infinite temperature, a top_p outside (0, 1], and logits that are NaN or all
+/// -infinity.
+Index sample(const Tensor& logits, const Sampling& sampling, Random& random,
+             Where where = Where::current());
 
 /// A text that is being continued. It must not outlive its model.
 class Generator {
  public:
   Generator(const LanguageModel& model, Index memory_length, Where where = Where::current());
 
-  /// Reads tokens, in segments of the model's training length. The same as reading them one by one while the memory
-  /// covers the text.
+  /// Reads tokens, in segments of the model's training length. The same as reading them one by one
+  /// while the memory covers the text.
   void read(const std::vector<Index>& tokens, Where where = Where::current());
   /// Draws the next token and reads it. Throws ValueError before anything was read.
   Index next(const Sampling& sampling, Random& random, Where where = Where::current());
@@ -38,7 +41,8 @@ class Generator {
   Tensor logits_;
 };
 
-/// Rows of one memory each as the rows of one: the shorter ones get zeros in front, which no query may see.
+/// Rows of one memory each as the rows of one: the shorter ones get zeros in front, which no query
+/// may see.
 Memory join_rows(const std::vector<Memory>& rows, Where where = Where::current());
 
 struct GenerationOptions {
@@ -48,11 +52,14 @@ struct GenerationOptions {
   Index memory_length = 0;
 };
 
-/// Continues prompts of any lengths side by side, each as if it were alone: row b draws from random[b], and its text is
-/// what a Generator would write. Throws ValueError for an empty prompt, a negative length or another number of random
-/// generators than of prompts; RangeError for a token outside the vocabulary.
-std::vector<std::vector<Index>> generate(const LanguageModel& model, const std::vector<std::vector<Index>>& prompts,
-                                         const GenerationOptions& options, std::vector<Random>& random,
+/// Continues prompts of any lengths side by side, each as if it were alone: row b draws from
+/// random[b], and its text is what a Generator would write. Throws ValueError for an empty prompt,
+/// a negative length or another number of random generators than of prompts; RangeError for a token
+/// outside the vocabulary.
+std::vector<std::vector<Index>> generate(const LanguageModel& model,
+                                         const std::vector<std::vector<Index>>& prompts,
+                                         const GenerationOptions& options,
+                                         std::vector<Random>& random,
                                          Where where = Where::current());
 
 }  // namespace segue

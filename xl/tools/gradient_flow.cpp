@@ -15,7 +15,8 @@ namespace {
 
 double euclidean_norm(const Tensor& x) {
   double squares = 0;
-  for (const Real value : x.to_vector()) squares += static_cast<double>(value) * static_cast<double>(value);
+  for (const Real value : x.to_vector())
+    squares += static_cast<double>(value) * static_cast<double>(value);
   return std::sqrt(squares);
 }
 
@@ -32,7 +33,8 @@ void check_reading(const Reading& reading, Where where) {
   if (reading.text.shape.rank() != 2 || reading.length() < 1) {
     fail<ShapeError>(where, "a text to read is [B, L + 1] with L >= 1, got {}", reading.text.shape);
   }
-  if (reading.segment_length < 1) fail<ValueError>(where, "segment length {} is below 1", reading.segment_length);
+  if (reading.segment_length < 1)
+    fail<ValueError>(where, "segment length {} is below 1", reading.segment_length);
 }
 
 // Keeps the states that one layer reads, segment by segment, and lets their gradients be kept.
@@ -40,8 +42,8 @@ struct StateRecorder : TransformerXL {
   StateRecorder(const TransformerXL& model, std::size_t layer, std::vector<Variable>& states)
       : TransformerXL(model), recorded_layer(layer), recorded(states) {}
 
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& positions,
-                     const Mode& mode) const override {
+  Variable run_layer(std::size_t n, const Variable& h, const Variable& m,
+                     const Positions& positions, const Mode& mode) const override {
     if (n == recorded_layer) {
       recorded.push_back(h);
       recorded.back().keep_gradient();
@@ -70,11 +72,13 @@ Variable last_logits(const LanguageModel& model, const Reading& reading, Where w
   Memory memory = empty_memory(model.config, reading.text.shape[0], reading.memory_length, where);
   Variable logits;
   for (Index start = 0, end = (L - 1) % T + 1; start < L; start = end, end += T) {
-    const Output output = model(text_columns(reading.text, start, end - start), memory, Mode::evaluate(), where);
+    const Output output =
+        model(text_columns(reading.text, start, end - start), memory, Mode::evaluate(), where);
     memory = output.memory;
     logits = output.logits;
   }
-  return reshape(narrow(logits, 1, logits.dim(1) - 1, 1), {logits.dim(0), logits.dim(2)});  // [B, V]
+  return reshape(narrow(logits, 1, logits.dim(1) - 1, 1),
+                 {logits.dim(0), logits.dim(2)});  // [B, V]
 }
 
 Variable last_losses(const Variable& logits, const Reading& reading, Where where) {
@@ -83,7 +87,8 @@ Variable last_losses(const Variable& logits, const Reading& reading, Where where
   return cross_entropy(logits, Tokens({targets.size()}, targets.ids), where);
 }
 
-std::vector<double> gradient_by_distance(const TransformerXL& model, const Reading& reading, Index layer, Where where) {
+std::vector<double> gradient_by_distance(const TransformerXL& model, const Reading& reading,
+                                         Index layer, Where where) {
   if (layer < 0 || layer >= model.config.layers) {
     fail<RangeError>(where, "layer {} of {} layers", layer, model.config.layers);
   }
@@ -110,8 +115,11 @@ Influence influence_by_distance(const LanguageModel& model, const Reading& readi
                                 const std::function<bool(Index done)>& report, Where where) {
   const NoGradientGuard no_gradient;
   const Index V = model.config.vocabulary;
-  if (V < 2) fail<ValueError>(where, "influence: a vocabulary of {} has no other token to exchange one for", V);
-  const Variable logits = last_logits(model, reading, where), losses = last_losses(logits, reading, where);
+  if (V < 2)
+    fail<ValueError>(where, "influence: a vocabulary of {} has no other token to exchange one for",
+                     V);
+  const Variable logits = last_logits(model, reading, where),
+                 losses = last_losses(logits, reading, where);
   const Index B = logits.dim(0), columns = reading.length() + 1;
   Influence influence;
   for (Index distance = 0; distance < reading.length(); ++distance) {

@@ -7,8 +7,8 @@
 
 namespace segue {
 
-/// The Euclidean norm of the gradient of all parameters of each layer, N elements; 0 where no gradient has arrived.
-/// u, v, the embedding and the output's bias belong to no layer.
+/// The Euclidean norm of the gradient of all parameters of each layer, N elements; 0 where no
+/// gradient has arrived. u, v, the embedding and the output's bias belong to no layer.
 std::vector<double> layer_gradient_norms(TransformerXL& model);
 
 }  // namespace segue

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double largest_code = 127;
 
-// What stands between two codes when the largest of them is to be the largest magnitude. Infinity when that is beyond
-// float; NaN when a number is.
+// What stands between two codes when the largest of them is to be the largest magnitude. Infinity
+// when that is beyond float; NaN when a number is.
 float step_between_codes(const Real* x, Index D) {
   double largest = 0;
   for (Index d = 0; d < D; ++d) {
@@ -21,14 +21,16 @@ float step_between_codes(const Real* x, Index D) {
     largest = std::max(largest, std::abs(static_cast<double>(x[d])));
   }
   const double exact = largest / largest_code;
-  if (exact > static_cast<double>(std::numeric_limits<float>::max())) return std::numeric_limits<float>::infinity();
+  if (exact > static_cast<double>(std::numeric_limits<float>::max()))
+    return std::numeric_limits<float>::infinity();
   float step = static_cast<float>(exact);
   // A subnormal float may be rounded far down, even to 0; the next one leaves room for the largest.
   if (largest > 0 && largest >= (largest_code + 0.5) * static_cast<double>(step)) {
     step = std::nextafter(step, std::numeric_limits<float>::infinity());
   }
   // One that was rounded up must not bring the largest back as more than a Real can be.
-  if (largest_code * static_cast<double>(step) > static_cast<double>(std::numeric_limits<Real>::max())) {
+  if (largest_code * static_cast<double>(step) >
+      static_cast<double>(std::numeric_limits<Real>::max())) {
     step = std::nextafter(step, 0.0f);
   }
   return step;
@@ -36,9 +38,9 @@ float step_between_codes(const Real* x, Index D) {
 
 void encode_state(const Real* x, Index D, float step, std::int8_t* codes) {
   for (Index d = 0; d < D; ++d) {
-    codes[d] = step == 0
-                   ? std::int8_t{0}
-                   : static_cast<std::int8_t>(std::nearbyint(static_cast<double>(x[d]) / static_cast<double>(step)));
+    codes[d] = step == 0 ? std::int8_t{0}
+                         : static_cast<std::int8_t>(std::nearbyint(static_cast<double>(x[d]) /
+                                                                   static_cast<double>(step)));
   }
 }
 
@@ -59,8 +61,10 @@ EightBitMemory compress(const Memory& memory, Where where) {
       const Real* x = all.data() + state * D;
       const float step = step_between_codes(x, D);
       if (!std::isfinite(step)) {
-        fail<ValueError>(where, "8-bit memory: layer {}, row {}, position {} holds {}", coded.layers.size(), state / M,
-                         state % M, std::isnan(step) ? "a NaN" : "an infinity, or a number too large for a step");
+        fail<ValueError>(
+            where, "8-bit memory: layer {}, row {}, position {} holds {}", coded.layers.size(),
+            state / M, state % M,
+            std::isnan(step) ? "a NaN" : "an infinity, or a number too large for a step");
       }
       encode_state(x, D, step, out.codes.data() + state * D);
       out.steps.push_back(step);
@@ -80,9 +84,10 @@ Memory expand(const EightBitMemory& coded, Where where) {
   memory.limit = coded.limit;
   memory.tokens_read = coded.tokens_read;
   for (const EightBitMemory::Layer& layer : coded.layers) {
-    if (static_cast<Index>(layer.codes.size()) != states * D || static_cast<Index>(layer.steps.size()) != states) {
-      fail<ShapeError>(where, "8-bit memory: {} codes and {} steps for states {}", layer.codes.size(),
-                       layer.steps.size(), coded.shape);
+    if (static_cast<Index>(layer.codes.size()) != states * D ||
+        static_cast<Index>(layer.steps.size()) != states) {
+      fail<ShapeError>(where, "8-bit memory: {} codes and {} steps for states {}",
+                       layer.codes.size(), layer.steps.size(), coded.shape);
     }
     Tensor all = Tensor::uninitialized(coded.shape);
     Real* x = all.data_in_place();
@@ -98,7 +103,8 @@ Memory expand(const EightBitMemory& coded, Where where) {
 
 Index state_bytes(const Memory& memory) {
   Index total = 0;
-  for (const Variable& layer : memory.layers) total += layer.value().size() * static_cast<Index>(sizeof(Real));
+  for (const Variable& layer : memory.layers)
+    total += layer.value().size() * static_cast<Index>(sizeof(Real));
   return total;
 }
 
@@ -109,8 +115,10 @@ Index state_bytes(const EightBitMemory& coded) {
   return static_cast<Index>(total);
 }
 
-EightBitMemoryModel::EightBitMemoryModel(LanguageModel& m, Where where) : LanguageModel(m.config, where), model(m) {
-  if (!config.stop_memory_gradient) fail<ValueError>(where, "8-bit memory: codes pass no gradient on, but it is asked");
+EightBitMemoryModel::EightBitMemoryModel(LanguageModel& m, Where where)
+    : LanguageModel(m.config, where), model(m) {
+  if (!config.stop_memory_gradient)
+    fail<ValueError>(where, "8-bit memory: codes pass no gradient on, but it is asked");
 }
 
 Output EightBitMemoryModel::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
@@ -120,7 +128,8 @@ Output EightBitMemoryModel::operator()(const Tokens& tokens, const Memory& memor
   return output;
 }
 
-void EightBitMemoryModel::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
+void EightBitMemoryModel::visit_parameters(const std::string& prefix,
+                                           const ParameterVisitor& visit) {
   model.visit_parameters(prefix, visit);
 }
 

@@ -15,11 +15,12 @@ Variable latest_positions(const Variable& x, Index n) { return narrow(x, 1, x.di
 
 Stamp stamp_of(const Variable& x) { return {x.value().storage(), x.value().storage()->version}; }
 
-Output CachingTransformerXL::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
-                                        Where where) const {
+Output CachingTransformerXL::operator()(const Tokens& tokens, const Memory& memory,
+                                        const Mode& mode, Where where) const {
   kept_.resize(layers.size());
   const Output output = TransformerXL::operator()(tokens, memory, mode, where);
-  for (std::size_t n = 0; n < layers.size(); ++n) kept_[n].memory = stamp_of(output.memory.layers[n]);
+  for (std::size_t n = 0; n < layers.size(); ++n)
+    kept_[n].memory = stamp_of(output.memory.layers[n]);
   return output;
 }
 

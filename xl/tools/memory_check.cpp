@@ -21,7 +21,8 @@ Index worst_component(const Real* x, Index D) {
   return worst;
 }
 
-// What brings the norm of a state down to the limit; 1 where it is not above by more than rounding, or has no norm.
+// What brings the norm of a state down to the limit; 1 where it is not above by more than rounding,
+// or has no norm.
 double factor_to_limit(const Real* x, Index D, double limit) {
   const double largest = std::abs(static_cast<double>(x[worst_component(x, D)]));
   if (largest == 0 || !std::isfinite(largest)) return 1;
@@ -37,7 +38,8 @@ double factor_to_limit(const Real* x, Index D, double limit) {
 }  // namespace
 
 std::vector<MemoryFinding> check_memory(const Memory& memory, Real limit, Where where) {
-  if (!(limit >= 0)) fail<ValueError>(where, "memory check: the limit {} is not a number from 0 on", limit);
+  if (!(limit >= 0))
+    fail<ValueError>(where, "memory check: the limit {} is not a number from 0 on", limit);
   check_shapes(memory, where);
   std::vector<MemoryFinding> findings;
   for (std::size_t n = 0; n < memory.layers.size(); ++n) {
@@ -54,20 +56,22 @@ std::vector<MemoryFinding> check_memory(const Memory& memory, Real limit, Where 
 }
 
 std::string to_string(const MemoryFinding& f) {
-  return fmt::format("layer {}, row {}, position {}: component {} is {:.6g}", f.layer, f.row, f.position, f.component,
-                     f.value);
+  return fmt::format("layer {}, row {}, position {}: component {} is {:.6g}", f.layer, f.row,
+                     f.position, f.component, f.value);
 }
 
 std::string to_text(const std::vector<MemoryFinding>& findings, std::size_t most) {
   if (findings.empty()) return "nothing found\n";
   std::string text;
-  for (std::size_t k = 0; k < std::min(most, findings.size()); ++k) text += to_string(findings[k]) + "\n";
+  for (std::size_t k = 0; k < std::min(most, findings.size()); ++k)
+    text += to_string(findings[k]) + "\n";
   if (findings.size() > most) text += fmt::format("and {} more\n", findings.size() - most);
   return text;
 }
 
 Memory stabilise(const Memory& memory, Real largest_norm, Where where) {
-  if (!(largest_norm > 0)) fail<ValueError>(where, "stabilise: the largest norm {} is not above 0", largest_norm);
+  if (!(largest_norm > 0))
+    fail<ValueError>(where, "stabilise: the largest norm {} is not above 0", largest_norm);
   check_shapes(memory, where);
   Memory stable = memory;
   for (Variable& layer : stable.layers) {
@@ -77,8 +81,8 @@ Memory stabilise(const Memory& memory, Real largest_norm, Where where) {
     Real* factor = factors.data_in_place();
     bool any = false;
     for (Index state = 0; D > 0 && state < B * M; ++state) {
-      factor[state] =
-          static_cast<Real>(factor_to_limit(states.data() + state * D, D, static_cast<double>(largest_norm)));
+      factor[state] = static_cast<Real>(
+          factor_to_limit(states.data() + state * D, D, static_cast<double>(largest_norm)));
       any = any || factor[state] != 1;
     }
     if (any) layer = mul(layer, Variable(factors), where);  // a product with 1 keeps every bit

@@ -8,7 +8,9 @@ namespace {
 double as_real(Index n) { return static_cast<double>(n); }
 
 // N H Dh: how many numbers a state has as a query, key or value, in all layers.
-double numbers_of_heads(const Config& c) { return as_real(c.layers) * as_real(c.heads) * as_real(c.head_width); }
+double numbers_of_heads(const Config& c) {
+  return as_real(c.layers) * as_real(c.heads) * as_real(c.head_width);
+}
 
 }  // namespace
 

@@ -8,7 +8,8 @@
 namespace segue {
 
 Tokens relative_shift_indices(Index T, Index K, Where where) {
-  if (T < 0 || T > K) fail<ShapeError>(where, "relative_shift_indices: needs 0 <= T <= K, got T = {}, K = {}", T, K);
+  if (T < 0 || T > K)
+    fail<ShapeError>(where, "relative_shift_indices: needs 0 <= T <= K, got T = {}, K = {}", T, K);
   check_shape({T, K}, where);
   Tokens indices({T * K}, where);
   for (Index i = 0; i < T; ++i) {
@@ -20,8 +21,10 @@ Tokens relative_shift_indices(Index T, Index K, Where where) {
 Variable relative_shift_by_gather(const Variable& x, const Tokens& indices, Where where) {
   const int rank = x.shape().rank();
   if (rank < 2 || x.dim(-2) > x.dim(-1) || indices.size() != x.dim(-2) * x.dim(-1)) {
-    fail<ShapeError>(where, "relative_shift_by_gather: needs [.., T, K] with T <= K and T K indices, got {} and {}",
-                     x.shape(), indices.shape);
+    fail<ShapeError>(
+        where,
+        "relative_shift_by_gather: needs [.., T, K] with T <= K and T K indices, got {} and {}",
+        x.shape(), indices.shape);
   }
   Index matrices = 1;
   for (int axis = 0; axis < rank - 2; ++axis) matrices *= x.dim(axis);

@@ -1,8 +1,11 @@
-// The four terms of a score, one by one: what attention adds up in two products (paper, section 3.3).
+// The four terms of a score, one by one: what attention adds up in two products (paper,
+// section 3.3).
 //
-//   A[i, j] / sqrt(Dh) = (a) q_i . k_j + (b) q_i . r_{i-j} + (c) u . k_j + (d) v . r_{i-j},  each divided by sqrt(Dh)
+//   A[i, j] / sqrt(Dh) = (a) q_i . k_j + (b) q_i . r_{i-j} + (c) u . k_j + (d) v . r_{i-j},  each
+//   divided by sqrt(Dh)
 //
-// The softmax over the visible keys sees their sum, so a term is worth what it differs from key to key.
+// The softmax over the visible keys sees their sum, so a term is worth what it differs from key to
+// key.
 #pragma once
 
 #include <vector>
@@ -21,13 +24,13 @@ struct ScoreTerms {
 
 /// The terms with which `attention` scores: the same arguments as its operator().
 /// h [B, T, D], context [B, K, D] -> [B, H, T, K].
-ScoreTerms score_terms(const RelativeAttention& attention, const Variable& h, const Variable& context,
-                       const Positions& positions);
+ScoreTerms score_terms(const RelativeAttention& attention, const Variable& h,
+                       const Variable& context, const Positions& positions);
 
-/// The terms of each layer for a segment, tokens [B, T], after `memory`, as the model computes them in evaluation: N
-/// of them. For a TransformerXL, as attention_maps. Throws what the model throws for tokens and memories that do not
-/// fit.
-std::vector<ScoreTerms> score_terms(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
-                                    Where where = Where::current());
+/// The terms of each layer for a segment, tokens [B, T], after `memory`, as the model computes them
+/// in evaluation: N of them. For a TransformerXL, as attention_maps. Throws what the model throws
+/// for tokens and memories that do not fit.
+std::vector<ScoreTerms> score_terms(const TransformerXL& model, const Tokens& tokens,
+                                    const Memory& memory, Where where = Where::current());
 
 }  // namespace segue

@@ -23,7 +23,8 @@ Vocabulary::Vocabulary(std::vector<std::string> all, Where where) : words(std::m
   for (const std::string& word : words) {
     const Index token = static_cast<Index>(tokens_.size());
     if (word.empty() || word.find_first_of(white_space) != std::string::npos) {
-      fail<ValueError>(where, "vocabulary: word {} is empty or holds white space: \"{}\"", token, word);
+      fail<ValueError>(where, "vocabulary: word {} is empty or holds white space: \"{}\"", token,
+                       word);
     }
     if (!tokens_.emplace(word, token).second) {
       fail<ValueError>(where, "vocabulary: word {} stands there a second time: {}", token, word);
@@ -50,14 +51,17 @@ void for_each_word(std::string_view text, const std::function<void(std::string_v
   }
 }
 
-Vocabulary build_vocabulary(std::string_view text, Index minimum_count, Index maximum_size, Where where) {
+Vocabulary build_vocabulary(std::string_view text, Index minimum_count, Index maximum_size,
+                            Where where) {
   if (minimum_count < 1 || maximum_size < 0) {
-    fail<ValueError>(where, "vocabulary: expected a count from 1 and a size from 0 on, got {} and {}", minimum_count,
-                     maximum_size);
+    fail<ValueError>(where,
+                     "vocabulary: expected a count from 1 and a size from 0 on, got {} and {}",
+                     minimum_count, maximum_size);
   }
   std::unordered_map<std::string, Index> counts;
   for_each_word(text, [&](std::string_view word) { ++counts[std::string(word)]; });
-  counts.erase(std::string(unknown_word));  // it has its place already, even where the text spells it out
+  counts.erase(
+      std::string(unknown_word));  // it has its place already, even where the text spells it out
   std::vector<std::pair<std::string, Index>> frequent;
   for (const auto& [word, count] : counts) {
     if (count >= minimum_count) frequent.emplace_back(word, count);
@@ -108,7 +112,8 @@ Vocabulary load_vocabulary(const std::filesystem::path& path, Where where) {
   std::vector<char> block(std::size_t{1} << 16);
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0) {
     text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most) fail<FileError>(where, "the vocabulary {} has more than {} bytes", path.string(), most);
+    if (text.size() > most)
+      fail<FileError>(where, "the vocabulary {} has more than {} bytes", path.string(), most);
   }
   if (file.bad()) fail<FileError>(where, "reading the vocabulary {} failed", path.string());
   if (!text.empty() && text.back() != '\n') {
