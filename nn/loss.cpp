@@ -6,8 +6,8 @@
 #include "autograd/arithmetic.hpp"
 #include "autograd/reductions.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/kernels/math.hpp"
 #include "tensor/map.hpp"
-#include "tensor/math.hpp"
 #include "tensor/rows.hpp"
 
 namespace segue {

@@ -5,8 +5,8 @@
 
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/kernels/math.hpp"
 #include "tensor/map.hpp"
-#include "tensor/math.hpp"
 #include "tensor/rows.hpp"
 
 namespace segue {

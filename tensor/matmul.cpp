@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tensor/fail.hpp"
+#include "tensor/kernels/product.hpp"
 #include "tensor/map.hpp"
-#include "tensor/matmul_kernel.hpp"
 #include "tensor/parallel.hpp"
 
 namespace segue {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tensor/fail.hpp"
-#include "tensor/math.hpp"
+#include "tensor/kernels/math.hpp"
 
 namespace segue {
 

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "tensor/fail.hpp"
+#include "tensor/kernels/math.hpp"
 #include "tensor/map.hpp"
-#include "tensor/math.hpp"
 #include "tensor/rows.hpp"
 
 namespace segue {

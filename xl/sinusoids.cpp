@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "tensor/fail.hpp"
-#include "tensor/math.hpp"
+#include "tensor/kernels/math.hpp"
 
 namespace segue {
 

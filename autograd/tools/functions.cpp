@@ -1,8 +1,8 @@
 #include "autograd/tools/functions.hpp"
 
 #include "tensor/elementwise.hpp"
+#include "tensor/kernels/math.hpp"
 #include "tensor/map.hpp"
-#include "tensor/math.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/tools/functions.hpp"
 

@@ -1,7 +1,7 @@
 // More elementary functions of our own, made of e^x: other models need them, the paper's does not.
 #pragma once
 
-#include "tensor/math.hpp"
+#include "tensor/kernels/math.hpp"
 
 namespace segue::math {
 

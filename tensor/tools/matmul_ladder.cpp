@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "tensor/fail.hpp"
+#include "tensor/kernels/product.hpp"
+#include "tensor/kernels/simd.hpp"
 #include "tensor/matmul.hpp"
-#include "tensor/matmul_kernel.hpp"
-#include "tensor/simd.hpp"
 
 namespace segue {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tensor/simd.hpp"
+#include "tensor/kernels/simd.hpp"
 
 namespace segue {
 namespace {

@@ -22,8 +22,8 @@ Lines sources_of(const Lines& where) {
 // What lies on the way from a number to a trained Transformer-XL: all but what it is compared with, what it is tried
 // on, and what prints, checks and files.
 bool is_core(const std::string& file) {
-  const bool beside = file.find("/rivals/") != std::string::npos || file.find("/tasks/") != std::string::npos ||
-                      file.find("/tools/") != std::string::npos;
+  const bool beside = file.find("/kernels/") != std::string::npos || file.find("/rivals/") != std::string::npos ||
+                      file.find("/tasks/") != std::string::npos || file.find("/tools/") != std::string::npos;
   return !starts_with(file, "examples/") && !starts_with(file, "tests/") && !beside;
 }
 

@@ -1,5 +1,5 @@
 // The elementary functions against the standard library in long double, their identities, edges, and recorded bits.
-#include "tensor/math.hpp"
+#include "tensor/kernels/math.hpp"
 
 #include <doctest/doctest.h>
 

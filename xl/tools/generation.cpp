@@ -7,7 +7,7 @@
 
 #include "tensor/fail.hpp"
 #include "tensor/indexing.hpp"
-#include "tensor/math.hpp"
+#include "tensor/kernels/math.hpp"
 #include "xl/tools/memory_cache.hpp"
 
 namespace segue {

@@ -1,11 +1,11 @@
-#include "tensor/matmul_kernel.hpp"
+#include "tensor/kernels/product.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 
-#include "tensor/simd.hpp"
+#include "tensor/kernels/simd.hpp"
 
 namespace segue {
 namespace {

@@ -17,9 +17,9 @@
 #include <limits>
 #include <utility>
 
+#include "tensor/kernels/math.hpp"
+#include "tensor/kernels/product.hpp"
 #include "tensor/map.hpp"
-#include "tensor/math.hpp"
-#include "tensor/matmul_kernel.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/rows.hpp"
 #include "xl/attention.hpp"
