@@ -1,6 +1,5 @@
 #include "xl/attention.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,9 +8,141 @@
 #include "autograd/shaping.hpp"
 #include "autograd/softmax.hpp"
 #include "nn/linear.hpp"
+#include "tensor/elementwise.hpp"
+#include "tensor/fail.hpp"
+#include "tensor/matmul.hpp"
+#include "tensor/plain.hpp"
+#include "xl/kernels/tiled_attention.hpp"
 #include "xl/relative_shift.hpp"
 
 namespace segue {
+
+KeysValues join(const KeysValues& earlier, const KeysValues& later) {
+  return {concat({earlier.k, later.k}, 1), concat({earlier.values, later.values}, 1)};
+}
+
+RelativeAttention::RelativeAttention(const Config& c, Random& random)
+    : w_q(random_matrix(c.width, c.heads * c.head_width, random, "w_q")),
+      w_k_E(random_matrix(c.width, c.heads * c.head_width, random, "w_k_E")),
+      w_k_R(random_matrix(c.width, c.heads * c.head_width, random, "w_k_R")),
+      w_v(random_matrix(c.width, c.heads * c.head_width, random, "w_v")),
+      w_o(random_matrix(c.heads * c.head_width, c.width, random, "w_o")) {}
+
+KeysValues RelativeAttention::project(const Variable& x) const {
+  return {matmul(x, w_k_E), matmul(x, w_v)};
+}
+
+Variable RelativeAttention::project_distances(const Variable& R) const { return matmul(R, w_k_R); }
+
+Variable RelativeAttention::operator()(const Variable& h, const KeysValues& context,
+                                       const Variable& r, const Pass& pass) const {
+  const Variable q = matmul(h, w_q);                // [B, T, H Dh]
+  return matmul(attend(q, context, r, pass), w_o);  // [B, T, D]
+}
+
+void RelativeAttention::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
+  visit(prefix + "w_q", w_q);
+  visit(prefix + "w_k_E", w_k_E);
+  visit(prefix + "w_k_R", w_k_R);
+  visit(prefix + "w_v", w_v);
+  visit(prefix + "w_o", w_o);
+}
+
+namespace {
+
+void check_attention(const Variable& q, const Variable& k, const Variable& values,
+                     const Variable& r, const Pass& pass) {
+  const Where where = Where::current();
+  const Shape heads = pass.u.shape();
+  if (q.shape().rank() != 3 || heads.rank() != 2 || !(pass.v.shape() == heads)) {
+    fail<ShapeError>(
+        where, "attention: queries {} with u {} and v {}; expected [B, T, H Dh], [H, Dh] twice",
+        q.shape(), heads, pass.v.shape());
+  }
+  const VisibleKeys& visible = pass.visible;
+  const Index B = q.dim(0);
+  const Index K = visible.M + visible.T;
+  const Index row = heads.size();
+  const Shape keys = {B, K, row};
+  const bool rows_fit = visible.rows() == 1 || visible.rows() == B;
+  if (!(q.shape() == Shape{B, visible.T, row}) || !(k.shape() == keys) || !rows_fit ||
+      !(values.shape() == keys) || !(r.shape() == Shape{K, row})) {
+    fail<ShapeError>(where,
+                     "attention: queries {}, keys {}, values {}, distances {}, for {} rows of {} "
+                     "queries behind {} positions, u {}",
+                     q.shape(), k.shape(), values.shape(), r.shape(), visible.rows(), visible.T,
+                     visible.M, heads);
+  }
+}
+
+}  // namespace
+
+Variable attend(const Variable& q, const KeysValues& context, const Variable& r, const Pass& pass) {
+  const auto& [k, values] = context;
+  check_attention(q, k, values, r, pass);
+  const bool drops = pass.mode.random() != nullptr && pass.config.attention_dropout > 0;
+  if (!plain() && !drops) return attend_in_tiles(q, context, r, pass);
+
+  const Variable weights = attention_weights(q, k, r, pass);                        // [B, H, T, K]
+  const Variable kept = pass.mode.dropout(weights, pass.config.attention_dropout);  // [B, H, T, K]
+  return join_heads(weighted_sum(kept, split_heads(values, pass.u.dim(0))));        // [B, T, H Dh]
+}
+
+Variable attention_weights(const Variable& q, const Variable& k, const Variable& r,
+                           const Pass& pass) {
+  const Index H = pass.u.dim(0);
+  const Index Dh = pass.u.dim(1);
+  const Variable qu = split_heads(q + reshape(pass.u, {H * Dh}), H);           // [B, H, T, Dh]
+  const Variable qv = split_heads(q + reshape(pass.v, {H * Dh}), H);           // [B, H, T, Dh]
+  const Variable content = matmul(qu, transpose(split_heads(k, H), -1, -2));   // (a) + (c)
+  const Variable distance = matmul(qv, transpose(split_heads(r, H), -1, -2));  // (b) + (d)
+  const Variable scores = content + relative_shift(distance);                  // [B, H, T, K]
+  const Variable scaled = scale(scores, 1 / std::sqrt(static_cast<Real>(Dh)));
+  constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
+  return softmax(masked_fill(scaled, attention_mask(pass.visible), minus_infinity));
+}
+
+namespace {
+
+// sum_j w_ij values_j over the keys of a weight that is not 0, in the order of a product.
+Tensor sum_over_weighted(const Tensor& w, const Tensor& values) {
+  const Index T = w.dim(2);
+  const Index K = w.dim(3);
+  const Index Dh = values.dim(3);
+  const Tensor weights = w.contiguous();
+  const Tensor source = values.contiguous();
+  Tensor z = Tensor::zeros({w.dim(0), w.dim(1), T, Dh});
+  for (Index query = 0; query < z.size() / Dh; ++query) {  // of all heads and rows
+    const Real* const wi = weights.data() + query * K;
+    const Real* const head = source.data() + query / T * K * Dh;
+    Real* const zi = z.data_in_place() + query * Dh;
+    for (Index j = 0; j < K; ++j) {
+      if (wi[j] == 0) continue;
+      for (Index d = 0; d < Dh; ++d) zi[d] += wi[j] * head[j * Dh + d];
+    }
+  }
+  return z;
+}
+
+}  // namespace
+
+// z = w values
+struct WeightedSum : Node {
+  Tensor w, values;
+  void backward(const Tensor& dz) override {
+    if (wants(0)) accumulate(0, matmul(dz, values.transpose(-1, -2)));  // dw = dz values^T
+    if (wants(1)) accumulate(1, matmul(w.transpose(-1, -2), dz));       // dvalues = w^T dz
+  }
+};
+
+Variable weighted_sum(const Variable& w, const Variable& values, Where where) {
+  auto op = make_node<WeightedSum>();
+  op->w = w.value();
+  op->values = values.value();
+  Tensor z = matmul(op->w, op->values, where);
+  if (!all_finite(z)) z = sum_over_weighted(op->w, op->values);  // 0 times infinity is NaN
+  return record("weighted_sum", op, z, {w, values}, where);
+}
 
 Variable split_heads(const Variable& x, Index H) {
   Shape shape = x.shape();
@@ -23,73 +154,6 @@ Variable split_heads(const Variable& x, Index H) {
 Variable join_heads(const Variable& x) {
   return reshape(transpose(x, 1, 2),
                  {x.dim(0), x.dim(2), x.dim(1) * x.dim(3)});  // [B, H, T, Dh] -> [B, T, H Dh]
-}
-
-RelativeAttention::RelativeAttention(const Config& config, Random& random)
-    : heads(config.heads),
-      dropout(config.attention_dropout),
-      w_q(random_matrix(config.width, config.heads * config.head_width, random, "w_q")),
-      w_k_E(random_matrix(config.width, config.heads * config.head_width, random, "w_k_E")),
-      w_k_R(random_matrix(config.width, config.heads * config.head_width, random, "w_k_R")),
-      w_v(random_matrix(config.width, config.heads * config.head_width, random, "w_v")),
-      w_o(random_matrix(config.heads * config.head_width, config.width, random, "w_o")) {}
-
-Projections RelativeAttention::project(const Variable& m, const Variable& R) const {
-  return {matmul(m, w_k_E), matmul(m, w_v), matmul(R, w_k_R)};
-}
-
-Variable RelativeAttention::operator()(const Variable& h, Projections& known,
-                                       const Positions& positions, const Mode& mode) const {
-  const Variable q = matmul(h, w_q);                         // [B, T, H Dh]
-  known.k = concat({known.k, matmul(h, w_k_E)}, 1);          // [B, K, H Dh]
-  known.values = concat({known.values, matmul(h, w_v)}, 1);  // [B, K, H Dh]
-  const auto& [k, values, r] = known;
-  if (mode.random() == nullptr || dropout == 0)
-    return matmul(attend(q, k, values, r, positions), w_o);  // [B, T, D]
-  const Variable weights = mode.dropout(attention_weights(q, k, r, positions), dropout);
-  return matmul(join_heads(matmul(weights, split_heads(values, heads))), w_o);
-}
-
-Variable attention_weights(const Variable& q, const Variable& k, const Variable& r,
-                           const Positions& positions) {
-  const Index H = positions.u.dim(0), Dh = positions.u.dim(1);
-  const Variable qu = split_heads(q, H) + reshape(positions.u, {H, 1, Dh});  // [B, H, T, Dh]
-  const Variable qv = split_heads(q, H) + reshape(positions.v, {H, 1, Dh});
-  const Variable content =
-      matmul(qu, transpose(split_heads(k, H), -1, -2));  // (a) + (c)  [B, H, T, K]
-  const Variable distance =
-      matmul(qv, transpose(split_heads(r, H), -1, -2));  // (b) + (d)  [B, H, T, K]
-  const Variable scores =
-      scale(content + relative_shift(distance), 1 / std::sqrt(static_cast<Real>(Dh)));
-  return softmax(masked_fill(scores, positions.hidden, -std::numeric_limits<Real>::infinity()));
-}
-
-void RelativeAttention::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
-  visit(prefix + "w_q", w_q);
-  visit(prefix + "w_k_E", w_k_E);
-  visit(prefix + "w_k_R", w_k_R);
-  visit(prefix + "w_v", w_v);
-  visit(prefix + "w_o", w_o);
-}
-
-Tensor attention_mask(Index T, const Memory& memory, Index window) {
-  const Index M = memory.length(), K = M + T;
-  const bool rows_agree = std::all_of(memory.tokens_read.begin(), memory.tokens_read.end(),
-                                      [M](Index read) { return read >= M; });
-  const Index B = rows_agree ? 1 : memory.batch();
-  Tensor hidden = Tensor::zeros({B, 1, T, K});
-  Real* out = hidden.data_in_place();
-  for (Index b = 0; b < B; ++b) {
-    const Index first = rows_agree ? 0 : M - memory.visible(b);
-    for (Index i = 0; i < T; ++i) {
-      for (Index j = 0; j < K; ++j) {
-        const Index distance = (M + i) - j;
-        const bool sees = distance >= 0 && j >= first && (window == 0 || distance < window);
-        *out++ = sees ? 0 : 1;
-      }
-    }
-  }
-  return hidden;
 }
 
 }  // namespace segue

@@ -13,42 +13,46 @@
 // the relative shift.
 #pragma once
 
-#include <vector>
-
 #include "nn/dropout.hpp"
 #include "nn/parameters.hpp"
 #include "tensor/random.hpp"
 #include "xl/config.hpp"
-#include "xl/memory.hpp"
+#include "xl/visible_keys.hpp"
 
 namespace segue {
 
 /// What all layers share in one forward pass.
-struct Positions {
-  Variable R;     // [K, D] sinusoids of the distances K-1 .. 0
-  Variable u;     // [H, Dh] content bias
-  Variable v;     // [H, Dh] position bias
-  Tensor hidden;  // [B or 1, 1, T, K] 1 where query i must not see key j
+struct Pass {
+  const Config& config;
+  Mode mode;
+  Variable R;           // [K, D] sinusoids of the distances K-1 .. 0
+  Variable u;           // [H, Dh] content bias
+  Variable v;           // [H, Dh] position bias
+  VisibleKeys visible;  // which key j query i may see
 };
 
-/// What attention reads: keys and values of the memory, behind which it sets those of the segment.
-struct Projections {
-  Variable k, values;  // x W_k,E and x W_v: [B, M, H Dh], with the segment [B, K, H Dh]
-  Variable r;          // R W_k,R: [K, H Dh]
+/// Keys and values of some rows: x W_k,E and x W_v, both [B, L, H Dh].
+struct KeysValues {
+  Variable k, values;
 };
+
+/// Those of `earlier` rows in front of those of `later` ones: as projecting [earlier ; later] at
+/// once.
+KeysValues join(const KeysValues& earlier, const KeysValues& later);
 
 struct RelativeAttention {
   RelativeAttention(const Config& config, Random& random);
-  /// m: the memory [B, M, D].
-  Projections project(const Variable& m, const Variable& R) const;
-  /// h: the current segment [B, T, D], `known`: what comes of the memory, to which that of h is
-  /// added -> [B, T, D].
-  Variable operator()(const Variable& h, Projections& known, const Positions& positions,
-                      const Mode& mode) const;
+  /// Keys and values of any rows, of a memory or of a segment. [B, L, D] -> [B, L, H Dh]
+  KeysValues project(const Variable& x) const;
+  /// Keys by distance, r = R W_k,R. [K, D] -> [K, H Dh]
+  Variable project_distances(const Variable& R) const;
+  /// h: the segment [B, T, D]; `context`: keys and values of memory and segment; r: keys by
+  /// distance
+  /// -> [B, T, D]
+  Variable operator()(const Variable& h, const KeysValues& context, const Variable& r,
+                      const Pass& pass) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
-  Index heads;
-  Real dropout;
   Variable w_q;    // [D, H Dh]
   Variable w_k_E;  // [D, H Dh] keys by content
   Variable w_k_R;  // [D, H Dh] keys by distance
@@ -56,23 +60,22 @@ struct RelativeAttention {
   Variable w_o;    // [H Dh, D]
 };
 
-/// The weights of queries q [B, T, H Dh] over keys k [B, K, H Dh], with those by distance r [K, H
-/// Dh]: softmax of the four terms' sum over sqrt(Dh), [B, H, T, K].
-Variable attention_weights(const Variable& q, const Variable& k, const Variable& r,
-                           const Positions& positions);
+/// What queries q [B, T, H Dh] read from `context` [B, K, H Dh], given keys by distance r [K, H
+/// Dh]: the values weighted by attention_weights, [B, T, H Dh]. In single ops, or in tiles when ops
+/// run fast and no weight is dropped. Throws ShapeError.
+Variable attend(const Variable& q, const KeysValues& context, const Variable& r, const Pass& pass);
 
-/// The values [B, K, H Dh] that these weights read, [B, T, H Dh], without ever holding the weights:
-/// in one op, which a test holds to matmul(attention_weights(..), values).
-Variable attend(const Variable& q, const Variable& k, const Variable& values, const Variable& r,
-                const Positions& positions);
+/// The weights of the queries over the keys k [B, K, H Dh]: softmax over the visible keys of the
+/// four terms' sum divided by sqrt(Dh), [B, H, T, K].
+Variable attention_weights(const Variable& q, const Variable& k, const Variable& r,
+                           const Pass& pass);
+
+/// sum_j w_ij values_j, where a key of weight 0 contributes nothing, whatever its value holds.
+/// [B, H, T, K] and [B, H, K, Dh] -> [B, H, T, Dh]
+Variable weighted_sum(const Variable& w, const Variable& values, Where where = Where::current());
 
 /// [.., L, H Dh] -> [.., H, L, Dh], a view; and back, [B, H, T, Dh] -> [B, T, H Dh].
 Variable split_heads(const Variable& x, Index H);
 Variable join_heads(const Variable& x);
-
-/// [1 or B, 1, T, K], 1 where key j is hidden from query i: where the distance (M + i) - j is below
-/// 0, or `window` or more (0: no window), or where j lies in a row's memory before its last
-/// `visible(b)` positions.
-Tensor attention_mask(Index T, const Memory& memory, Index window);
 
 }  // namespace segue

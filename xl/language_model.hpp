@@ -29,11 +29,21 @@ struct LanguageModel {
   /// Calls visit for each parameter; a tied output weight is the embedding and not named again.
   virtual void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) = 0;
 
+  /// The only copy: a change to what is no size (dropout, norms, window, clamping) holds from the
+  /// next segment on.
   Config config;
+
+  /// A model is moved, or copied by name, as TransformerXL::clone does: a copy that shares its
+  /// parameters would change with the original.
+  LanguageModel(LanguageModel&&) = default;
+  LanguageModel& operator=(LanguageModel&&) = default;
+
+ protected:
+  LanguageModel(const LanguageModel&) = default;
 };
 
-/// Throws ShapeError unless `tokens` are [B, T] for the B rows and N layers of the memory, and
-/// ValueError for same_length with a memory of limit 0.
+/// Throws ShapeError unless `tokens` are [B, T] for the B rows and N layers of the memory, each of
+/// the same [B, M, D], and ValueError for same_length with a memory of limit 0.
 void check_segment(const Config& config, const Tokens& tokens, const Memory& memory, Where where);
 
 }  // namespace segue

@@ -6,7 +6,7 @@
 #include "autograd/matmul.hpp"
 #include "autograd/shaping.hpp"
 #include "tensor/fail.hpp"
-#include "xl/sinusoids.hpp"
+#include "xl/kernels/kept_sinusoids.hpp"
 
 namespace segue {
 
@@ -15,8 +15,14 @@ void check_segment(const Config& config, const Tokens& tokens, const Memory& mem
   if (tokens.shape.rank() != 2 || tokens.shape[0] != memory.batch() || N != config.layers) {
     fail<ShapeError>(
         where,
-        "model: tokens {} with a memory of {} rows and {} layers; expected [{}, T] and {} layers",
+        "model: tokens {} with a memory of {} rows and {} layers; expected [{}, T] and "
+        "{} layers",
         tokens.shape, memory.batch(), N, memory.batch(), config.layers);
+  }
+  const Shape expected = {memory.batch(), memory.length(), config.width};
+  for (const Variable& m : memory.layers) {
+    if (m.shape() == expected) continue;
+    fail<ShapeError>(where, "model: a layer's memory {}; expected {}", m.shape(), expected);
   }
   if (config.same_length && memory.limit == 0) {
     fail<ValueError>(where,
@@ -33,36 +39,57 @@ TransformerXL::TransformerXL(const Config& c, Random& random, Where where)
       output_bias(parameter(Tensor::zeros({c.vocabulary}), "output_bias")) {
   for (Index n = 0; n < c.layers; ++n) layers.emplace_back(c, random);
   if (!c.tie_weights) output_weight = Embedding(c.vocabulary, c.width, random).table;
+  run_layer = [](std::size_t, const Layer& layer, const Variable& h, const Variable& m,
+                 const Pass& pass) { return layer(h, m, pass); };
 }
 
 Output TransformerXL::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
                                  Where where) const {
-  check_segment(config, tokens, memory, where);
-  const Index T = tokens.shape[1], K = memory.length() + T;
-  const Variable R(distance_sinusoids(K, config.clamp_length, config.width, where), "R");
-  const Index window = config.same_length ? memory.limit : 0;
-  const Positions positions = {mode.dropout(R, config.dropout), u, v,
-                               attention_mask(T, memory, window)};
-
-  const Real root_D = std::sqrt(static_cast<Real>(config.width));
-  Variable h = mode.dropout(scale(embedding(tokens, where), root_D), config.dropout);  // [B, T, D]
-  Memory next = memory;
-  for (std::size_t n = 0; n < layers.size(); ++n) {
-    const Variable& m = memory.layers[n];
-    next.layers[n] = update_memory(m, h, memory.limit, config.stop_memory_gradient);
-    h = run_layer(n, h, m, positions, mode);
-  }
-  for (Index& read : next.tokens_read) read += T;
-
-  h = mode.dropout(h, config.dropout);
-  const Variable logits = matmul(h, transpose(output_weight, 0, 1)) + output_bias;  // [B, T, V]
-  return {logits, next};
+  const auto [h, next] = states(tokens, memory, mode, run_layer, where);
+  return {logits(h, mode), next};
 }
 
-Variable TransformerXL::run_layer(std::size_t n, const Variable& h, const Variable& m,
-                                  const Positions& positions, const Mode& mode) const {
-  Projections known = layers[n].project(m, positions.R);
-  return layers[n](h, known, positions, mode);
+States TransformerXL::states(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                             const LayerRun& run, Where where) const {
+  check_segment(config, tokens, memory, where);
+  const Index T = tokens.shape[1];
+  const Index K = memory.length() + T;
+  const Index window = config.same_length ? memory.limit : 0;
+  const Variable R(kept_sinusoids(K, config.clamp_length, config.width, where), "R");
+  const Pass pass = {config, mode, mode.dropout(R, config.dropout),
+                     u,      v,    visible_keys(T, memory, window)};
+
+  const Real root_D = std::sqrt(static_cast<Real>(config.width));
+  const Variable h = mode.dropout(scale(embedding(tokens, where), root_D), config.dropout);
+  return run_layers(h, memory, config, [&](std::size_t n, const Variable& x, const Variable& m) {
+    return run(n, layers[n], x, m, pass);
+  });
+}
+
+States run_layers(
+    Variable h, const Memory& memory, const Config& config,
+    const std::function<Variable(std::size_t n, const Variable& h, const Variable& m)>& run) {
+  Memory next = memory;
+  for (Index& read : next.tokens_read) read += h.dim(1);
+  for (std::size_t n = 0; n < memory.layers.size(); ++n) {
+    const Variable& m = memory.layers[n];
+    next.layers[n] = update_memory(m, h, memory.limit, config.stop_memory_gradient);
+    h = run(n, h, m);
+  }
+  return {h, next};
+}
+
+Variable TransformerXL::logits(const Variable& h, const Mode& mode) const {
+  const Variable states = mode.dropout(h, config.dropout);
+  return matmul(states, transpose(output_weight, 0, 1)) + output_bias;  // [B, T, V]
+}
+
+TransformerXL TransformerXL::clone() const {
+  TransformerXL copy = *this;
+  copy.visit_parameters(
+      "", [](const std::string&, Variable& p) { p = parameter(p.value().clone(), p.label()); });
+  if (config.tie_weights) copy.output_weight = copy.embedding.table;
+  return copy;
 }
 
 void TransformerXL::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

@@ -1,7 +1,6 @@
 #include "xl/sinusoids.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "tensor/fail.hpp"
 #include "tensor/kernels/math.hpp"
@@ -29,27 +28,12 @@ Tensor sinusoids(const std::vector<Index>& positions, Index D, Where where) {
   return R;
 }
 
-// They depend on these three numbers alone, and nearly every call asks for what the last one asked
-// for.
-struct LastSinusoids {
-  Index K = -1, clamp_length = 0, D = 0;
-  std::optional<Tensor> R;
-  std::uint64_t version = 0;  // of its storage: nobody has written into it since
-};
-thread_local LastSinusoids last_sinusoids;
-
 Tensor distance_sinusoids(Index K, Index clamp_length, Index D, Where where) {
-  const bool same =
-      last_sinusoids.K == K && last_sinusoids.clamp_length == clamp_length && last_sinusoids.D == D;
-  if (same && last_sinusoids.R->storage()->version == last_sinusoids.version)
-    return *last_sinusoids.R;
   std::vector<Index> distances;
   for (Index distance = K - 1; distance >= 0; --distance) {
     distances.push_back(clamp_length > 0 ? std::min(distance, clamp_length) : distance);
   }
-  last_sinusoids = {K, clamp_length, D, sinusoids(distances, D, where)};
-  last_sinusoids.version = last_sinusoids.R->storage()->version;
-  return *last_sinusoids.R;
+  return sinusoids(distances, D, where);
 }
 
 }  // namespace segue

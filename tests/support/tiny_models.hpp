@@ -63,7 +63,8 @@ inline TransformerXL random_model(const Config& config, std::uint64_t seed = 3) 
 }
 
 /// The same model computing with other variables in the place of its parameters.
-inline TransformerXL with_parameters(TransformerXL model, const std::vector<Variable>& variables) {
+inline TransformerXL with_parameters(const TransformerXL& original, const std::vector<Variable>& variables) {
+  TransformerXL model = original.clone();
   std::size_t next = 0;
   model.visit_parameters("", [&](const std::string&, Variable& p) { p = variables[next++]; });
   if (model.config.tie_weights) model.output_weight = model.embedding.table;
@@ -127,6 +128,12 @@ inline Memory random_memory(const Config& config, Index B, Index length, Index l
   for (Variable& layer : memory.layers) layer = Variable(random_tensor({B, length, config.width}, -1, 1, seed++));
   memory.tokens_read.assign(memory.tokens_read.size(), length);
   return memory;
+}
+
+/// What attention sees of T queries behind a memory, with the settings of `config`; keys by distance from `R`.
+inline Pass pass_of(const Config& config, const Variable& R, const Variable& u, const Variable& v, Index T,
+                    const Memory& memory, const Mode& mode = Mode::evaluate()) {
+  return {config, mode, R, u, v, visible_keys(T, memory, config.same_length ? memory.limit : 0)};
 }
 
 /// 1e-12 in the double build; what stays of 24 bits after a few layers in the float build.

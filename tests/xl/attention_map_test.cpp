@@ -16,27 +16,24 @@ namespace segue::xl_attention_map_test {
 
 namespace {
 
-// A model that does not ask its attention where to look: it reads the values by weights that were given to it.
-struct ReadsByMap : TransformerXL {
-  ReadsByMap(const TransformerXL& model, std::vector<Tensor> given) : TransformerXL(model), maps(std::move(given)) {}
-
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions&,
-                     const Mode& mode) const override {
-    const Layer& layer = layers[n];
-    const Variable context = concat({m, h}, 1);
-    const Variable read_from = layer.pre_norm ? layer.attention_norm(context) : context;
-    const Variable values = split_heads(matmul(read_from, layer.attention.w_v), layer.attention.heads);
+// Logits of a model that does not ask its attention where to look: it reads the values by weights given to it.
+Tensor logits_by_map(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
+                     const std::vector<Tensor>& maps) {
+  const auto read = [&](std::size_t n, const Layer& layer, const Variable& h, const Variable& m, const Pass& pass) {
+    const Variable rows = concat({m, h}, 1);
+    const Variable read_from = pass.config.pre_norm ? layer.attention_norm(rows) : rows;
+    const Variable values = split_heads(matmul(read_from, layer.attention.w_v), pass.config.heads);
     const Variable out = matmul(join_heads(matmul(Variable(maps[n]), values)), layer.attention.w_o);
-    if (layer.pre_norm) {
+    if (pass.config.pre_norm) {
       const Variable a = h + out;
-      return a + layer.feed_forward(layer.feed_forward_norm(a), 0, mode);
+      return a + layer.feed_forward(layer.feed_forward_norm(a), 0, pass.mode);
     }
     const Variable a = layer.attention_norm(h + out);
-    return layer.feed_forward_norm(a + layer.feed_forward(a, 0, mode));
-  }
-
-  std::vector<Tensor> maps;
-};
+    return layer.feed_forward_norm(a + layer.feed_forward(a, 0, pass.mode));
+  };
+  const States states = model.states(tokens, memory, Mode::evaluate(), read);
+  return model.logits(states.h, Mode::evaluate()).value();
+}
 
 // The softmax over the visible keys of the paper's four terms, one score at a time, for layer 0 of a post-norm model.
 double weight_by_terms(const TransformerXL& model, const Tensor& h, const Tensor& context, Index b, Index head, Index i,
@@ -80,7 +77,7 @@ TEST_CASE("A model that reads by its attention maps gives the logits that it giv
       REQUIRE(maps.size() == 2);
       const NoGradientGuard no_gradient;
       const Tensor logits = model(tokens, memory, Mode::evaluate()).logits.value();
-      check_close(ReadsByMap(model, maps)(tokens, memory, Mode::evaluate()).logits.value(), logits, rounding);
+      check_close(logits_by_map(model, tokens, memory, maps), logits, rounding);
     }
   }
 }
@@ -90,7 +87,7 @@ TEST_CASE("Every row of a map sums to 1, and hidden keys have exactly 0") {
     CAPTURE(to_string(config));
     const Index T = 4, M = 5, H = config.heads;
     const Memory memory = reset_rows(random_memory(config, 2, M, M), {1});
-    const Tensor hidden = attention_mask(T, memory, config.same_length ? M : 0);  // [B, 1, T, K]
+    const Tensor hidden = attention_mask(visible_keys(T, memory, config.same_length ? M : 0));  // [B, 1, T, K]
     for (const Tensor& map : attention_maps(random_model(config), random_tokens(2, T, 7), memory)) {
       REQUIRE(map.shape() == Shape{2, H, T, M + T});
       check_close(sum(map, Axes{3}), Tensor::full({2, H, T}, 1), rounding);
@@ -131,12 +128,13 @@ TEST_CASE("A weight is the softmax of the four terms, taken one score at a time"
 }
 
 TEST_CASE("A recomputing model has the maps of a plain one, and looking at them changes nothing") {
-  const TransformerXL model = random_model(tiny_config());
+  TransformerXL model = random_model(tiny_config());
   const Tokens tokens = random_tokens(2, 4, 7);
   const Memory memory = random_memory(tiny_config(), 2, 5, 5);
   const Tensor before = model(tokens, memory, Mode::evaluate()).logits.value();
   const std::vector<Tensor> maps = attention_maps(model, tokens, memory);
-  CHECK(same_bits(maps, attention_maps(RecomputingTransformerXL(model), tokens, memory)));
+  model.run_layer = recompute_layer;
+  CHECK(same_bits(maps, attention_maps(model, tokens, memory)));
   CHECK(same_bits(before, model(tokens, memory, Mode::evaluate()).logits.value()));
 }
 

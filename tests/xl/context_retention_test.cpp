@@ -25,7 +25,7 @@ Memory full_memory(Index M) {
 
 // The share of a decaying attention that the model's own mask leaves visible, position by position.
 std::vector<double> masked_shares(const Decay& decay, Index T, Index M, Index window) {
-  const Tensor hidden = attention_mask(T, full_memory(M), window);  // [1, 1, T, K]
+  const Tensor hidden = attention_mask(visible_keys(T, full_memory(M), window));  // [1, 1, T, K]
   std::vector<double> shares;
   for (Index i = 0; i < T; ++i) {
     double share = 0;

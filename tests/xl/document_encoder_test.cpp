@@ -104,13 +104,4 @@ TEST_CASE("Wrong tokens and lengths are errors, and an error leaves the encoder 
   CHECK(same_bits(rest, states_in_chunks(model, tokens, {6, 6}, 5).narrow(1, 6, 6)));
 }
 
-TEST_CASE("The model keeps its own output layer") {
-  const TransformerXL model = random_model(tiny_config());
-  const Tokens tokens = random_tokens(1, 4, 7);
-  const Tensor before = logits_in_pieces(model, tokens, {4}, 4);
-  const TransformerXL states = without_output_layer(model);
-  CHECK(to_string(logits_in_pieces(states, tokens, {4}, 4).shape()) == "[1, 4, 4]");
-  CHECK(same_bits(logits_in_pieces(model, tokens, {4}, 4), before));
-}
-
 }  // namespace segue::xl_document_encoder_test

@@ -114,7 +114,7 @@ TEST_CASE("With it they are central differences with the memory held fixed, and 
   for (std::size_t d = 0; d < 10; ++d) CHECK((got[d] != 0) == (d < 4));
 
   // The predictions are the same with and without: the stop-gradient takes away what lies beyond, and nothing else.
-  TransformerXL open = model;
+  TransformerXL open = model.clone();
   open.config.stop_memory_gradient = false;
   CHECK(same_bits(last_logits(open, reading).value(), last_logits(model, reading).value()));
   const std::vector<double> all = gradient_by_distance(open, reading);
@@ -132,19 +132,25 @@ TEST_CASE("A higher layer's states have the gradient of the paths above them, an
   CHECK(farthest(gradient_by_distance(model, reading, 2)) == 3);
 
   // What layer 2 reads of the last segment, made a leaf: the top of the model by hand.
-  struct Top : TransformerXL {
-    Top(const TransformerXL& m, std::vector<Variable>& l) : TransformerXL(m), leaves(l) {}
-    Variable run_layer(std::size_t n, const Variable& h, const Variable& m, const Positions& p,
-                       const Mode& mode) const override {
-      if (n < 2) return TransformerXL::run_layer(n, h, m, p, mode);
-      leaves.push_back(parameter(h.value()));
-      return TransformerXL::run_layer(n, leaves.back(), m, p, mode);
+  struct Top : LanguageModel {
+    explicit Top(const TransformerXL& m) : LanguageModel(m.config), model(m) {}
+    Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode, Where) const override {
+      const auto run = [this](std::size_t n, const Layer& layer, const Variable& h, const Variable& m,
+                              const Pass& pass) {
+        if (n < 2) return layer(h, m, pass);
+        leaves.push_back(parameter(h.value()));
+        return layer(leaves.back(), m, pass);
+      };
+      const States states = model.states(tokens, memory, mode, run);
+      return {model.logits(states.h, mode), states.memory};
     }
-    std::vector<Variable>& leaves;
+    void visit_parameters(const std::string&, const ParameterVisitor&) override {}
+    const TransformerXL& model;
+    mutable std::vector<Variable> leaves;
   };
-  std::vector<Variable> leaves;
-  backward(sum(losses_of(Top(model, leaves), reading)));
-  const Tensor gradient = leaves.back().gradient();
+  const Top top(model);
+  backward(sum(losses_of(top, reading)));
+  const Tensor gradient = top.leaves.back().gradient();
   const std::vector<double> got = gradient_by_distance(model, reading, 2);
   for (Index d = 0; d < 2; ++d) {
     double expected = 0;

@@ -15,24 +15,24 @@ namespace segue::xl_model_test {
 
 namespace {
 
-Positions positions_of(const TransformerXL& model, Index T, const Memory& memory) {
+Pass pass_of_model(const TransformerXL& model, Index T, const Memory& memory, const Mode& mode = Mode::evaluate()) {
   const Config& c = model.config;
-  return {Variable(distance_sinusoids(memory.length() + T, c.clamp_length, c.width)), model.u, model.v,
-          attention_mask(T, memory, c.same_length ? memory.limit : 0)};
+  const Variable R(distance_sinusoids(memory.length() + T, c.clamp_length, c.width));
+  return pass_of(c, R, model.u, model.v, T, memory, mode);
 }
 
 // The paper's layer in the words of its equations, with layer norm by definition.
-Variable layer_by_equations(const Layer& layer, const Variable& h, const Variable& m, const Positions& positions) {
+Variable layer_by_equations(const Layer& layer, const Variable& h, const Variable& m, const Pass& pass) {
   const auto norm = [](const LayerNorm& n, const Variable& x) { return layer_norm_plain(x, n.gain, n.bias); };
   const auto feed_forward = [&](const Variable& x) {
     const FeedForward& f = layer.feed_forward;
     return matmul(relu(matmul(x, f.inner.w) + f.inner.b), f.outer.w) + f.outer.b;
   };
   const auto attention = [&](const Variable& x, const Variable& before) {
-    Projections known = layer.attention.project(before, positions.R);
-    return layer.attention(x, known, positions, Mode::evaluate());
+    const KeysValues context = join(layer.attention.project(before), layer.attention.project(x));
+    return layer.attention(x, context, layer.attention.project_distances(pass.R), pass);
   };
-  if (layer.pre_norm) {
+  if (pass.config.pre_norm) {
     const Variable queries = norm(layer.attention_norm, h), before = norm(layer.attention_norm, m);
     const Variable a = h + attention(queries, before);
     return a + feed_forward(norm(layer.feed_forward_norm, a));
@@ -50,10 +50,10 @@ TEST_CASE("A layer is attention and feed-forward, each with a residual path and 
     const TransformerXL model = random_model(config);
     for (const Index M : {0, 3}) {
       const Memory memory = random_memory(config, 2, M, 5);
-      const Positions positions = positions_of(model, 4, memory);
+      const Pass pass = pass_of_model(model, 4, memory);
       const Variable h(random_tensor({2, 4, 4}));
-      check_close(model.run_layer(0, h, memory.layers[0], positions, Mode::evaluate()).value(),
-                  layer_by_equations(model.layers[0], h, memory.layers[0], positions).value(), rounding);
+      check_close(model.layers[0](h, memory.layers[0], pass).value(),
+                  layer_by_equations(model.layers[0], h, memory.layers[0], pass).value(), rounding);
     }
   }
 }
@@ -63,12 +63,12 @@ TEST_CASE("The model is embedding, layers and output, and remembers what each la
     const TransformerXL model = random_model(config);
     const Tokens tokens = random_tokens(2, 4, 7);
     const Memory memory = random_memory(config, 2, 3, 5);
-    const Positions positions = positions_of(model, 4, memory);
+    const Pass pass = pass_of_model(model, 4, memory);
     const Output output = model(tokens, memory, Mode::evaluate());
     Variable h = scale(model.embedding(tokens), std::sqrt(Real(4)));
     for (std::size_t n = 0; n < 2; ++n) {
       check_close(output.memory.layers[n].value(), concat({memory.layers[n], h}, 1).value().narrow(1, 2, 5), rounding);
-      h = layer_by_equations(model.layers[n], h, memory.layers[n], positions);
+      h = layer_by_equations(model.layers[n], h, memory.layers[n], pass);
     }
     const Variable& table = config.tie_weights ? model.embedding.table : model.output_weight;
     check_close(output.logits.value(), (matmul(h, transpose(table, 0, 1)) + model.output_bias).value(), rounding);
@@ -156,7 +156,7 @@ TEST_CASE("Dropout takes from the sub-layers, never from the residual path") {
     const Memory memory = random_memory(config, 2, 3, 5);
     const Variable h(random_tensor({2, 4, 4}));
     Random random(1);
-    const Variable z = model.run_layer(0, h, memory.layers[0], positions_of(model, 4, memory), Mode::train(random));
+    const Variable z = model.layers[0](h, memory.layers[0], pass_of_model(model, 4, memory, Mode::train(random)));
     CHECK(same_bits(z.value(), (pre_norm ? h : layer.feed_forward_norm(layer.attention_norm(h))).value()));
   }
 }

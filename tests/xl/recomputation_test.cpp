@@ -61,12 +61,18 @@ double bytes_of_a_layer(const Config& config) {
   const Memory memory = random_memory(config, 4, 16, 16);
   const Variable zeros = parameter(Tensor::zeros({config.heads, config.head_width}));
   const Variable R(distance_sinusoids(32, 0, config.width));
-  const Positions positions = {R, zeros, zeros, attention_mask(16, memory, 0)};
+  const Pass pass = pass_of(config, R, zeros, zeros, 16, memory, Mode::train(random));
   const Variable h = parameter(random_tensor({4, 16, config.width}));
   const std::size_t before = tensor_bytes();
-  Projections known = layer.project(memory.layers[0], R);
-  const Variable z = layer(h, known, positions, Mode::train(random));
+  const Variable z = layer(h, memory.layers[0], pass);
   return static_cast<double>(tensor_bytes() - before);
+}
+
+// The same weights, each layer computed again in backward.
+TransformerXL recomputing_copy(const TransformerXL& model) {
+  TransformerXL copy = model.clone();
+  copy.run_layer = recompute_layer;
+  return copy;
 }
 
 Config deep_config(Index layers) {
@@ -85,7 +91,7 @@ TEST_CASE("A recomputing model gives logits, memory and gradients with the bits 
   for (const Config& variant : all_variants()) {
     CAPTURE(to_string(variant));
     TransformerXL plain = random_model(config_with_dropout(variant));
-    RecomputingTransformerXL recomputing(plain);  // shares the parameters
+    TransformerXL recomputing = recomputing_copy(plain);
     const Run a = three_segments(plain), b = three_segments(recomputing);
     CHECK(same_bits(a.logits, b.logits));
     CHECK(same_bits(a.memory, b.memory));
@@ -98,7 +104,7 @@ TEST_CASE("Without the stop-gradient the gradients through all segments agree bu
   Config config = config_with_dropout(tiny_config());
   config.stop_memory_gradient = false;
   TransformerXL plain = random_model(config);
-  RecomputingTransformerXL recomputing(plain);
+  TransformerXL recomputing = recomputing_copy(plain);
   const Run a = three_segments(plain), b = three_segments(recomputing);
   CHECK(same_bits(a.logits, b.logits));
   for (std::size_t k = 0; k < a.gradients.size(); ++k) check_close(b.gradients[k], a.gradients[k]);
@@ -121,7 +127,7 @@ TEST_CASE("A training run of the recomputing model ends in the same weights, bit
   };
   const Config config = config_with_dropout(tiny_config());
   train_copy(random_model(config));
-  train_copy(RecomputingTransformerXL(random_model(config)));
+  train_copy(recomputing_copy(random_model(config)));
   CHECK(same_bits(weights[0], weights[1]));
 }
 
@@ -129,7 +135,7 @@ TEST_CASE("Recomputation lowers the peak of tensor bytes, the more the deeper th
   std::vector<double> share;
   for (const Index layers : {1, 2, 4, 12}) {
     const TransformerXL plain = random_model(deep_config(layers));
-    const RecomputingTransformerXL recomputing(plain);
+    const TransformerXL recomputing = recomputing_copy(plain);
     peak_of_step(recomputing);  // gradients are there from now on
     const double with = static_cast<double>(peak_of_step(recomputing));
     share.push_back(with / static_cast<double>(peak_of_step(plain)));
@@ -158,16 +164,16 @@ TEST_CASE("A layer more adds its whole graph to the peak, or its input when it i
   };
   const double position = 4 * 16 * sizeof(Real);                  // B D
   const double input = 16 * position, handed_on = 16 * position;  // T and M positions
-  CHECK(per_layer([](const TransformerXL& m) { return RecomputingTransformerXL(m); }) ==
+  CHECK(per_layer([](const TransformerXL& m) { return recomputing_copy(m); }) ==
         doctest::Approx(input + handed_on).epsilon(0.02));
-  const double plain = per_layer([](const TransformerXL& m) { return m; });
+  const double plain = per_layer([](const TransformerXL& m) { return m.clone(); });
   CHECK(plain == doctest::Approx(bytes_of_a_layer(deep_config(1)) + handed_on).epsilon(0.02));
   CHECK(plain > 10 * (input + handed_on));
 }
 
 TEST_CASE("A recomputing model evaluates and runs without a graph as the plain one does") {
   const TransformerXL plain = random_model(tiny_config());
-  const RecomputingTransformerXL recomputing(plain);
+  const TransformerXL recomputing = recomputing_copy(plain);
   const Tokens tokens = random_tokens(2, 12, 7);
   const std::int64_t before = live_node_count();
   CHECK(same_bits(logits_in_pieces(plain, tokens, {4, 4, 4}, 5), logits_in_pieces(recomputing, tokens, {4, 4, 4}, 5)));
@@ -175,11 +181,11 @@ TEST_CASE("A recomputing model evaluates and runs without a graph as the plain o
 }
 
 TEST_CASE("Parameters changed before backward are an error") {
-  TransformerXL plain = random_model(tiny_config());
-  const RecomputingTransformerXL recomputing(plain);
+  const TransformerXL plain = random_model(tiny_config());
+  TransformerXL recomputing = recomputing_copy(plain);
   Random random(1);
   const Output output = recomputing(random_tokens(1, 4, 7), empty_memory(plain.config, 1, 5), Mode::train(random));
-  plain.layers[1].attention.w_q.set_value(Tensor::zeros({4, 6}));
+  recomputing.layers[1].attention.w_q.set_value(Tensor::zeros({4, 6}));
   CHECK(holds(thrown_by<GraphError>([&] { backward(sum(output.logits)); }), "'w_q' was given another value"));
 }
 

@@ -76,7 +76,7 @@ TEST_CASE("In every layer and variant the softmax of their sum is the attention 
       const Tokens tokens = random_tokens(2, 4, 7);
       Memory memory = random_memory(config, 2, M, 5);
       if (M == 5) memory = reset_rows(memory, {1});
-      const Tensor hidden = attention_mask(4, memory, config.same_length ? memory.limit : 0);
+      const Tensor hidden = attention_mask(visible_keys(4, memory, config.same_length ? memory.limit : 0));
       const std::vector<Tensor> maps = attention_maps(model, tokens, memory);
       const std::vector<ScoreTerms> all = score_terms(model, tokens, memory);
       REQUIRE(all.size() == maps.size());

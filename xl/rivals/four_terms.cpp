@@ -26,22 +26,21 @@ FourTerms::FourTerms(const Config& c, const Encoding& e, Random& random)
   if (e.position_in_values) w_v_R = random_matrix(c.width, c.heads * c.head_width, random, "w_v_R");
 }
 
-Variable FourTerms::scores(const Variable& q, const Variable& k, const Positions& positions) const {
+Variable FourTerms::scores(const Variable& q, const Variable& k, const Pass& pass) const {
   const Encoding& e = encoding;
-  const Variable r = split_heads(matmul(positions.R, w_k_R), q.dim(1));          // [H, K, Dh]
-  const Variable to_content = left_factor(q, e.term_a, positions.u, e.term_c);   // [B, H, T, Dh]
-  const Variable to_position = left_factor(q, e.term_b, positions.v, e.term_d);  // [B, H, T, Dh]
+  const Variable r = split_heads(matmul(pass.R, w_k_R), q.dim(1));          // [H, K, Dh]
+  const Variable to_content = left_factor(q, e.term_a, pass.u, e.term_c);   // [B, H, T, Dh]
+  const Variable to_position = left_factor(q, e.term_b, pass.v, e.term_d);  // [B, H, T, Dh]
   const Variable content = matmul(to_content, transpose(k, -1, -2));  // (a) + (c)  [B, H, T, K]
   return content +
          relative_shift(matmul(to_position, transpose(r, -1, -2)));  // (b) + (d)  [B, H, T, K]
 }
 
-Variable FourTerms::read(const Variable& weights, const Variable& values,
-                         const Positions& positions) const {
-  const Variable content = matmul(weights, values);  // [B, H, T, Dh]
+Variable FourTerms::read(const Variable& weights, const Variable& values, const Pass& pass) const {
+  const Variable content = weighted_sum(weights, values);  // [B, H, T, Dh]
   if (!encoding.position_in_values) return content;
-  const Variable s = split_heads(matmul(positions.R, w_v_R), values.dim(1));  // [H, K, Dh]
-  return content + matmul(weights_by_distance(weights), s);                   // [B, H, T, Dh]
+  const Variable s = split_heads(matmul(pass.R, w_v_R), values.dim(1));  // [H, K, Dh]
+  return content + matmul(weights_by_distance(weights), s);              // [B, H, T, Dh]
 }
 
 void FourTerms::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

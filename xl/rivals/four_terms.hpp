@@ -12,9 +12,8 @@ namespace segue {
 
 struct FourTerms : PositionScheme {
   FourTerms(const Config& config, const Encoding& encoding, Random& random);
-  Variable scores(const Variable& q, const Variable& k, const Positions& positions) const override;
-  Variable read(const Variable& weights, const Variable& values,
-                const Positions& positions) const override;
+  Variable scores(const Variable& q, const Variable& k, const Pass& pass) const override;
+  Variable read(const Variable& weights, const Variable& values, const Pass& pass) const override;
   /// A term that is off keeps its parameters, so that weights fit all variants.
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 

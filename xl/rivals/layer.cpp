@@ -34,28 +34,27 @@ std::unique_ptr<PositionScheme> make_scheme(const Config& config, const Encoding
 // The members draw their numbers in the order of RelativeAttention: the same seed gives the same
 // weights.
 RivalAttention::RivalAttention(const Config& c, const Encoding& encoding, Random& random)
-    : heads(c.heads),
-      dropout(c.attention_dropout),
-      w_q(random_matrix(c.width, c.heads * c.head_width, random, "w_q")),
+    : w_q(random_matrix(c.width, c.heads * c.head_width, random, "w_q")),
       w_k_E(random_matrix(c.width, c.heads * c.head_width, random, "w_k_E")),
       scheme(make_scheme(c, encoding, random)),
       w_v(random_matrix(c.width, c.heads * c.head_width, random, "w_v")),
       w_o(random_matrix(c.heads * c.head_width, c.width, random, "w_o")) {}
 
-Variable RivalAttention::scores(const Variable& h, const Variable& context,
-                                const Positions& positions) const {
-  const Variable q = split_heads(matmul(h, w_q), heads);          // [B, H, T, Dh]
-  const Variable k = split_heads(matmul(context, w_k_E), heads);  // [B, H, K, Dh]
-  return scale(scheme->scores(q, k, positions), 1 / std::sqrt(static_cast<Real>(q.dim(-1))));
+Variable RivalAttention::scores(const Variable& h, const Variable& rows, const Pass& pass) const {
+  const Index H = pass.config.heads;
+  const Variable q = split_heads(matmul(h, w_q), H);       // [B, H, T, Dh]
+  const Variable k = split_heads(matmul(rows, w_k_E), H);  // [B, H, K, Dh]
+  return scale(scheme->scores(q, k, pass), 1 / std::sqrt(static_cast<Real>(q.dim(-1))));
 }
 
-Variable RivalAttention::operator()(const Variable& h, const Variable& context,
-                                    const Positions& positions, const Mode& mode) const {
-  const Variable values = split_heads(matmul(context, w_v), heads);  // [B, H, K, Dh]
-  const Variable visible = masked_fill(scores(h, context, positions), positions.hidden,
+Variable RivalAttention::operator()(const Variable& h, const Variable& rows,
+                                    const Pass& pass) const {
+  const Variable values = split_heads(matmul(rows, w_v), pass.config.heads);  // [B, H, K, Dh]
+  const Variable visible = masked_fill(scores(h, rows, pass), attention_mask(pass.visible),
                                        -std::numeric_limits<Real>::infinity());
-  const Variable weights = mode.dropout(softmax(visible), dropout);          // [B, H, T, K]
-  return matmul(join_heads(scheme->read(weights, values, positions)), w_o);  // [B, T, D]
+  const Variable weights =
+      pass.mode.dropout(softmax(visible), pass.config.attention_dropout);  // [B, H, T, K]
+  return matmul(join_heads(scheme->read(weights, values, pass)), w_o);     // [B, T, D]
 }
 
 void RivalAttention::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {
@@ -67,25 +66,19 @@ void RivalAttention::visit_parameters(const std::string& prefix, const Parameter
 }
 
 RivalLayer::RivalLayer(const Config& config, const Encoding& encoding, Random& random)
-    : pre_norm(config.pre_norm),
-      dropout(config.dropout),
-      attention(config, encoding, random),
+    : attention(config, encoding, random),
       attention_norm(config.width),
       feed_forward(config.width, config.feed_forward_width, random),
       feed_forward_norm(config.width) {}
 
-Variable RivalLayer::operator()(const Variable& h, const Variable& m, const Positions& positions,
-                                const Mode& mode) const {
-  const Variable context = concat({m, h}, 1);  // [B, K, D]
-  if (pre_norm) {
-    const Variable normed = attention_norm(context);
-    const Variable queries = narrow(normed, 1, m.dim(1), h.dim(1));  // [B, T, D]
-    const Variable a = h + mode.dropout(attention(queries, normed, positions, mode), dropout);
-    return a + mode.dropout(feed_forward(feed_forward_norm(a), dropout, mode), dropout);
-  }
-  const Variable a =
-      attention_norm(h + mode.dropout(attention(h, context, positions, mode), dropout));
-  return feed_forward_norm(a + mode.dropout(feed_forward(a, dropout, mode), dropout));
+Variable RivalLayer::operator()(const Variable& h, const Variable& m, const Pass& pass) const {
+  const Variable memory = pass.config.pre_norm ? attention_norm(m) : m;
+  const Variable a = residual(h, attention_norm, pass, [&](const Variable& x) {
+    return attention(x, concat({memory, x}, 1), pass);
+  });
+  return residual(a, feed_forward_norm, pass, [&](const Variable& x) {
+    return feed_forward(x, pass.config.dropout, pass.mode);
+  });
 }
 
 void RivalLayer::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

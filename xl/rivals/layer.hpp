@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "nn/feed_forward.hpp"
-#include "nn/layer_norm.hpp"
+#include "xl/layer.hpp"
 #include "xl/rivals/encoding.hpp"
 #include "xl/rivals/scheme.hpp"
 
@@ -12,15 +11,13 @@ namespace segue {
 
 struct RivalAttention {
   RivalAttention(const Config& config, const Encoding& encoding, Random& random);
-  /// How much query i wants key j, before the mask. [B, T, D] and [B, K, D] -> [B, H, T, K]
-  Variable scores(const Variable& h, const Variable& context, const Positions& positions) const;
-  /// As RelativeAttention. [B, T, D] and [B, K, D] -> [B, T, D]
-  Variable operator()(const Variable& h, const Variable& context, const Positions& positions,
-                      const Mode& mode) const;
+  /// How much query i of the segment h [B, T, D] wants key j of the rows [m ; h], [B, K, D], before
+  /// the mask. -> [B, H, T, K]
+  Variable scores(const Variable& h, const Variable& rows, const Pass& pass) const;
+  /// What h reads of those rows. -> [B, T, D]
+  Variable operator()(const Variable& h, const Variable& rows, const Pass& pass) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
-  Index heads;
-  Real dropout;
   Variable w_q;    // [D, H Dh]
   Variable w_k_E;  // [D, H Dh]
   std::unique_ptr<PositionScheme> scheme;
@@ -31,12 +28,9 @@ struct RivalAttention {
 struct RivalLayer {
   RivalLayer(const Config& config, const Encoding& encoding, Random& random);
   /// h: [B, T, D], m: this layer's memory [B, M, D] -> [B, T, D].
-  Variable operator()(const Variable& h, const Variable& m, const Positions& positions,
-                      const Mode& mode) const;
+  Variable operator()(const Variable& h, const Variable& m, const Pass& pass) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit);
 
-  bool pre_norm;
-  Real dropout;
   RivalAttention attention;
   LayerNorm attention_norm;
   FeedForward feed_forward;

@@ -17,7 +17,7 @@ LearnedRelative::LearnedRelative(const Config& c, Index rows, Random& random)
       u(parameter(Tensor::zeros({c.heads, 1, c.head_width}), "u")),
       d(parameter(Tensor::zeros({c.heads, 1, rows}), "d")) {}
 
-Variable LearnedRelative::scores(const Variable& q, const Variable& k, const Positions&) const {
+Variable LearnedRelative::scores(const Variable& q, const Variable& k, const Pass&) const {
   const Tokens distances = clipped_distances(k.dim(2), r.dim(1));
   const Variable keys = gather(r, distances, 1);                                 // [H, K, Dh]
   const Variable biases = gather(d, distances, 2);                               // [H, 1, K]

@@ -14,7 +14,7 @@ namespace segue {
 
 struct LearnedRelative : PositionScheme {
   LearnedRelative(const Config& config, Index rows, Random& random);
-  Variable scores(const Variable& q, const Variable& k, const Positions& positions) const override;
+  Variable scores(const Variable& q, const Variable& k, const Pass& pass) const override;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 
   Variable r;  // [H, rows, Dh] a key for each distance

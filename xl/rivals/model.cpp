@@ -5,9 +5,9 @@
 #include "autograd/arithmetic.hpp"
 #include "autograd/matmul.hpp"
 #include "autograd/shaping.hpp"
+#include "xl/kernels/kept_sinusoids.hpp"
 #include "xl/model.hpp"
 #include "xl/rivals/absolute.hpp"
-#include "xl/sinusoids.hpp"
 
 namespace segue {
 
@@ -43,32 +43,28 @@ Variable RivalTransformer::embed(const Tokens& tokens, const Memory& memory, Whe
   }
 }
 
-Positions RivalTransformer::positions(Index T, const Memory& memory, const Mode& mode) const {
-  const Index K = memory.length() + T, window = config.same_length ? memory.limit : 0;
-  const Tensor hidden = attention_mask(T, memory, window);
-  if (encoding.scheme != Scheme::transformer_xl)
-    return {Variable(), Variable(), Variable(), hidden};
-  const Variable R(distance_sinusoids(K, config.clamp_length, config.width), "R");
-  return {mode.dropout(R, config.dropout), u, v, hidden};
+Pass RivalTransformer::pass(Index T, const Memory& memory, const Mode& mode) const {
+  const Index K = memory.length() + T;
+  const VisibleKeys visible = visible_keys(T, memory, config.same_length ? memory.limit : 0);
+  if (encoding.scheme != Scheme::transformer_xl) {
+    return {config, mode, Variable(), Variable(), Variable(), visible};
+  }
+  const Variable R(kept_sinusoids(K, config.clamp_length, config.width), "R");
+  return {config, mode, mode.dropout(R, config.dropout), u, v, visible};
 }
 
 Output RivalTransformer::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
                                     Where where) const {
   check_segment(config, tokens, memory, where);
-  const Index T = tokens.shape[1];
-  const Positions shared = positions(T, memory, mode);
-  Variable h = mode.dropout(embed(tokens, memory, where), config.dropout);  // [B, T, D]
-  Memory next = memory;
-  for (std::size_t n = 0; n < layers.size(); ++n) {
-    const Variable& m = memory.layers[n];
-    next.layers[n] = update_memory(m, h, memory.limit, config.stop_memory_gradient);
-    h = layers[n](h, m, shared, mode);
-  }
-  for (Index& read : next.tokens_read) read += T;
-
-  h = mode.dropout(h, config.dropout);
+  const Pass shared = pass(tokens.shape[1], memory, mode);
+  const Variable embedded = mode.dropout(embed(tokens, memory, where), config.dropout);
+  const auto run = [&](std::size_t n, const Variable& h, const Variable& m) {
+    return layers[n](h, m, shared);
+  };
+  const auto [h, next] = run_layers(embedded, memory, config, run);
+  const Variable states = mode.dropout(h, config.dropout);
   const Variable& weight = config.tie_weights ? embedding.table : output_weight;
-  return {matmul(h, transpose(weight, 0, 1)) + output_bias, next};  // [B, T, V]
+  return {matmul(states, transpose(weight, 0, 1)) + output_bias, next};  // [B, T, V]
 }
 
 void RivalTransformer::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

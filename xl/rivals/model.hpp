@@ -24,7 +24,7 @@ struct RivalTransformer : LanguageModel {
   /// is one. [B, T] -> [B, T, D]
   Variable embed(const Tokens& tokens, const Memory& memory, Where where = Where::current()) const;
   /// What the layers share in a pass of T tokens. Only Transformer-XL's scheme has R, u and v.
-  Positions positions(Index T, const Memory& memory, const Mode& mode) const;
+  Pass pass(Index T, const Memory& memory, const Mode& mode) const;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 
   Encoding encoding;

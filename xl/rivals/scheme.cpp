@@ -5,13 +5,12 @@
 
 namespace segue {
 
-Variable PositionScheme::scores(const Variable& q, const Variable& k, const Positions&) const {
+Variable PositionScheme::scores(const Variable& q, const Variable& k, const Pass&) const {
   return matmul(q, transpose(k, -1, -2));
 }
 
-Variable PositionScheme::read(const Variable& weights, const Variable& values,
-                              const Positions&) const {
-  return matmul(weights, values);
+Variable PositionScheme::read(const Variable& weights, const Variable& values, const Pass&) const {
+  return weighted_sum(weights, values);
 }
 
 void PositionScheme::visit_parameters(const std::string&, const ParameterVisitor&) {}

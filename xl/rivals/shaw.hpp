@@ -15,9 +15,8 @@ namespace segue {
 
 struct Shaw : PositionScheme {
   Shaw(const Config& config, Index rows, Random& random);
-  Variable scores(const Variable& q, const Variable& k, const Positions& positions) const override;
-  Variable read(const Variable& weights, const Variable& values,
-                const Positions& positions) const override;
+  Variable scores(const Variable& q, const Variable& k, const Pass& pass) const override;
+  Variable read(const Variable& weights, const Variable& values, const Pass& pass) const override;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 
   Variable a_K;  // [rows, Dh] added to keys

@@ -8,43 +8,27 @@
 
 namespace segue {
 
-namespace {
-
-// The model, which shows what each layer's attention reads before that runs. A copy shares the
-// parameters.
-struct AttentionObserver : TransformerXL {
-  AttentionObserver(const TransformerXL& model, const AttentionUse& to_call)
-      : TransformerXL(model), use(to_call) {}
-
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m,
-                     const Positions& positions, const Mode& mode) const override {
-    const Layer& layer = layers[n];
-    Variable context = concat({m, h}, 1);  // [B, K, D]
-    if (layer.pre_norm) context = layer.attention_norm(context);
-    use(layer.attention, narrow(context, 1, m.dim(1), h.dim(1)), context, positions);
-    return TransformerXL::run_layer(n, h, m, positions, mode);
-  }
-
-  const AttentionUse& use;
-};
-
-}  // namespace
-
 void for_each_attention(const TransformerXL& model, const Tokens& tokens, const Memory& memory,
                         const AttentionUse& use, Where where) {
   const NoGradientGuard no_gradient;
-  AttentionObserver(model, use)(tokens, memory, Mode::evaluate(), where);
+  const auto observe = [&](std::size_t n, const Layer& layer, const Variable& h, const Variable& m,
+                           const Pass& pass) {
+    Variable rows = concat({m, h}, 1);  // [B, K, D]
+    if (pass.config.pre_norm) rows = layer.attention_norm(rows);
+    use(layer.attention, narrow(rows, 1, m.dim(1), h.dim(1)), rows, pass);
+    return model.run_layer(n, layer, h, m, pass);
+  };
+  model.states(tokens, memory, Mode::evaluate(), observe, where);
 }
 
 std::vector<Tensor> attention_maps(const TransformerXL& model, const Tokens& tokens,
                                    const Memory& memory, Where where) {
   std::vector<Tensor> maps;
   const auto use = [&maps](const RelativeAttention& attention, const Variable& h,
-                           const Variable& context, const Positions& positions) {
-    const Variable weights =
-        attention_weights(matmul(h, attention.w_q), matmul(context, attention.w_k_E),
-                          matmul(positions.R, attention.w_k_R), positions);
-    maps.push_back(weights.value());
+                           const Variable& rows, const Pass& pass) {
+    const Variable q = matmul(h, attention.w_q);
+    const Variable r = attention.project_distances(pass.R);
+    maps.push_back(attention_weights(q, attention.project(rows).k, r, pass).value());
   };
   for_each_attention(model, tokens, memory, use, where);
   return maps;

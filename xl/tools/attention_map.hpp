@@ -12,10 +12,10 @@
 
 namespace segue {
 
-/// What one layer's attention reads: its segment h [B, T, D] and context = [m ; h], [B, K, D],
-/// behind the norm in pre-norm.
+/// What one layer's attention reads: its segment h [B, T, D] and rows = [m ; h], [B, K, D], behind
+/// the norm in pre-norm.
 using AttentionUse = std::function<void(const RelativeAttention& attention, const Variable& h,
-                                        const Variable& context, const Positions& positions)>;
+                                        const Variable& rows, const Pass& pass)>;
 
 /// Runs a segment in evaluation and calls use() for each layer. Throws what the model throws for
 /// tokens and memories that do not fit.

@@ -9,11 +9,6 @@
 
 namespace segue {
 
-/// A model whose predictions are its last hidden states, [B, T, D] in the place of [B, T, V]: the
-/// same layers under an output layer that changes nothing. It shares all other parameters with
-/// `model` as they are now.
-TransformerXL without_output_layer(const TransformerXL& model);
-
 class DocumentEncoder {
  public:
   /// For `rows` documents side by side, with a memory of any length. Throws ValueError.

@@ -5,10 +5,10 @@ namespace segue {
 FinalNormXL::FinalNormXL(const Config& c, Random& random, Where where)
     : TransformerXL(c, random, where), final_norm(c.width) {}
 
-Variable FinalNormXL::run_layer(std::size_t n, const Variable& h, const Variable& m,
-                                const Positions& positions, const Mode& mode) const {
-  const Variable z = TransformerXL::run_layer(n, h, m, positions, mode);  // [B, T, D]
-  return n + 1 == layers.size() ? final_norm(z) : z;
+Output FinalNormXL::operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                               Where where) const {
+  const auto [h, next] = states(tokens, memory, mode, run_layer, where);
+  return {logits(final_norm(h), mode), next};
 }
 
 void FinalNormXL::visit_parameters(const std::string& prefix, const ParameterVisitor& visit) {

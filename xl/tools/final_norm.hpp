@@ -2,7 +2,6 @@
 // Transformer-XL's authors left it out, and so does TransformerXL.
 #pragma once
 
-#include "nn/layer_norm.hpp"
 #include "xl/model.hpp"
 
 namespace segue {
@@ -10,8 +9,8 @@ namespace segue {
 struct FinalNormXL : TransformerXL {
   FinalNormXL(const Config& c, Random& random, Where where = Where::current());
 
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m,
-                     const Positions& positions, const Mode& mode) const override;
+  Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                    Where where = Where::current()) const override;
   void visit_parameters(const std::string& prefix, const ParameterVisitor& visit) override;
 
   LayerNorm final_norm;

@@ -37,22 +37,30 @@ void check_reading(const Reading& reading, Where where) {
     fail<ValueError>(where, "segment length {} is below 1", reading.segment_length);
 }
 
-// Keeps the states that one layer reads, segment by segment, and lets their gradients be kept.
-struct StateRecorder : TransformerXL {
-  StateRecorder(const TransformerXL& model, std::size_t layer, std::vector<Variable>& states)
-      : TransformerXL(model), recorded_layer(layer), recorded(states) {}
+// A model that keeps the states which one layer reads, segment by segment, [B, T, D] each, and lets
+// their gradients be kept.
+struct StateRecorder : LanguageModel {
+  StateRecorder(const TransformerXL& m, std::size_t layer)
+      : LanguageModel(m.config), model(m), recorded_layer(layer) {}
 
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m,
-                     const Positions& positions, const Mode& mode) const override {
-    if (n == recorded_layer) {
-      recorded.push_back(h);
-      recorded.back().keep_gradient();
-    }
-    return TransformerXL::run_layer(n, h, m, positions, mode);
+  Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                    Where where) const override {
+    const auto record_states = [this](std::size_t n, const Layer& layer, const Variable& h,
+                                      const Variable& m, const Pass& pass) {
+      if (n == recorded_layer) {
+        recorded.push_back(h);
+        recorded.back().keep_gradient();
+      }
+      return model.run_layer(n, layer, h, m, pass);
+    };
+    const auto [h, next] = model.states(tokens, memory, mode, record_states, where);
+    return {model.logits(h, mode), next};
   }
+  void visit_parameters(const std::string&, const ParameterVisitor&) override {}
 
+  const TransformerXL& model;
   std::size_t recorded_layer;
-  std::vector<Variable>& recorded;  // each [B, T, D]
+  mutable std::vector<Variable> recorded;
 };
 
 }  // namespace
@@ -92,11 +100,11 @@ std::vector<double> gradient_by_distance(const TransformerXL& model, const Readi
   if (layer < 0 || layer >= model.config.layers) {
     fail<RangeError>(where, "layer {} of {} layers", layer, model.config.layers);
   }
-  std::vector<Variable> states;
-  const StateRecorder recorder(model, static_cast<std::size_t>(layer), states);
+  const StateRecorder recorder(model, static_cast<std::size_t>(layer));
   backward(sum(last_losses(last_logits(recorder, reading, where), reading,
                            where)));  // rows do not mix, so each state has its own row's gradient
 
+  const std::vector<Variable>& states = recorder.recorded;
   std::vector<double> norms;  // the last token first
   for (auto segment = states.rbegin(); segment != states.rend(); ++segment) {
     const Index B = segment->dim(0), length = segment->dim(1);

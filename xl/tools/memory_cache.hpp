@@ -12,41 +12,50 @@
 
 namespace segue {
 
-/// Numbers at one time: equal to a later stamp while the same tensor, unchanged, is meant.
+/// A tensor at one time: equal to a later stamp when that is a view of the same numbers, by the
+/// same shape and strides, and nothing has been written there since.
 struct Stamp {
-  std::shared_ptr<Storage> storage;
-  std::uint64_t version = 0;
+  explicit Stamp(const Variable& x);
+  bool operator==(const Stamp& other) const;
 
-  bool operator==(const Stamp&) const = default;
+  Tensor value;
+  std::uint64_t version;
 };
-Stamp stamp_of(const Variable& x);
 
-/// A TransformerXL that projects each state once, with its segment, and the distances once for each
-/// K, with the bits of the model itself. For reading only: nothing is recorded for a backward. It
-/// shares the parameters, and begins anew when they have changed. Segments must not be read by
-/// several threads at a time.
-struct CachingTransformerXL : TransformerXL {
-  explicit CachingTransformerXL(const TransformerXL& model) : TransformerXL(model) {}
+/// Reads for a TransformerXL, with the bits of the model itself, but projects each state once, with
+/// its segment, and the distances once for each K. For reading only: nothing is recorded for a
+/// backward. What was kept is used when it is that of the memory handed in, of the weights and of
+/// the settings that the model has now; else it is computed anew. The model must live on, and only
+/// one thread may read at a time.
+struct CachingTransformerXL : LanguageModel {
+  explicit CachingTransformerXL(const TransformerXL& m) : LanguageModel(m.config), model(m) {}
 
-  /// Finds what is kept by the memory: it is used when `memory` is the one that came out last, as
-  /// it came.
   Output operator()(const Tokens& tokens, const Memory& memory, const Mode& mode,
                     Where where = Where::current()) const override;
-  Variable run_layer(std::size_t n, const Variable& h, const Variable& m,
-                     const Positions& positions, const Mode& mode) const override;
+  /// The last layer's states instead of predictions.
+  States states(const Tokens& tokens, const Memory& memory, const Mode& mode,
+                Where where = Where::current()) const;
+  /// None: the parameters are the model's.
+  void visit_parameters(const std::string&, const ParameterVisitor&) override {}
+
+  const TransformerXL& model;
 
  private:
   struct Kept {
-    Stamp memory;   // that came out last
-    Stamp weights;  // with which was projected
-    Projections
-        known;  // of memory and segment: its latest positions are those of the memory that came out
+    std::vector<Stamp> from;  // the weights that projected, and the memory that came out
+    Index clamp_length = 0;
+    bool pre_norm = false;
+    KeysValues context;  // of the memory that came out, and of positions before it
+    Variable r;
   };
+  Variable run_layer(std::size_t n, const Layer& layer, const Variable& h, const Variable& m,
+                     const Pass& pass) const;
+
   mutable std::vector<Kept> kept_;
 };
 
-/// The model to read a text with: a caching one that shares the parameters for a TransformerXL,
-/// else `model` itself, which must then live on.
+/// The model to read a text with: a caching one for a TransformerXL, else `model` itself. Either
+/// way `model` must live on.
 std::shared_ptr<const LanguageModel> reading_model(const LanguageModel& model);
 
 }  // namespace segue

@@ -4,12 +4,12 @@
 
 namespace segue {
 
-Variable RecomputingTransformerXL::run_layer(std::size_t n, const Variable& h, const Variable& m,
-                                             const Positions& positions, const Mode& mode) const {
-  const auto layer = [this, n, positions, mode](const std::vector<Variable>& x) {
-    return TransformerXL::run_layer(n, x[0], x[1], positions, mode);
+Variable recompute_layer(std::size_t, const Layer& layer, const Variable& h, const Variable& m,
+                         const Pass& pass) {
+  const auto run = [&layer, pass](const std::vector<Variable>& x) {
+    return layer(x[0], x[1], pass);
   };
-  return recompute(layer, {h, m}, mode.random());
+  return recompute(run, {h, m}, pass.mode.random());
 }
 
 }  // namespace segue

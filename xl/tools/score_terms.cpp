@@ -11,14 +11,13 @@
 namespace segue {
 
 ScoreTerms score_terms(const RelativeAttention& attention, const Variable& h,
-                       const Variable& context, const Positions& positions) {
+                       const Variable& context, const Pass& pass) {
   const NoGradientGuard no_gradient;
-  const Variable q = split_heads(matmul(h, attention.w_q), attention.heads);  // [B, H, T, Dh]
-  const Variable k =
-      split_heads(matmul(context, attention.w_k_E), attention.heads);  // [B, H, K, Dh]
-  const Variable r =
-      split_heads(matmul(positions.R, attention.w_k_R), attention.heads);  // [H, K, Dh]
-  const Index H = attention.heads, Dh = q.dim(-1);
+  const Index H = pass.u.dim(0);
+  const Index Dh = pass.u.dim(1);
+  const Variable q = split_heads(matmul(h, attention.w_q), H);          // [B, H, T, Dh]
+  const Variable k = split_heads(matmul(context, attention.w_k_E), H);  // [B, H, K, Dh]
+  const Variable r = split_heads(matmul(pass.R, attention.w_k_R), H);   // [H, K, Dh]
   const auto for_each_query = [&](const Variable& bias) {  // [H, Dh] -> [B, H, T, Dh]
     return Variable(bias.value().reshape({H, 1, Dh}).broadcast_to(q.shape()));
   };
@@ -31,16 +30,16 @@ ScoreTerms score_terms(const RelativeAttention& attention, const Variable& h,
                  1 / std::sqrt(static_cast<Real>(Dh)))
         .value();
   };
-  return {by_content(q), by_position(q), by_content(for_each_query(positions.u)),
-          by_position(for_each_query(positions.v))};
+  return {by_content(q), by_position(q), by_content(for_each_query(pass.u)),
+          by_position(for_each_query(pass.v))};
 }
 
 std::vector<ScoreTerms> score_terms(const TransformerXL& model, const Tokens& tokens,
                                     const Memory& memory, Where where) {
   std::vector<ScoreTerms> terms;
   const auto use = [&terms](const RelativeAttention& attention, const Variable& h,
-                            const Variable& context, const Positions& positions) {
-    terms.push_back(score_terms(attention, h, context, positions));
+                            const Variable& context, const Pass& pass) {
+    terms.push_back(score_terms(attention, h, context, pass));
   };
   for_each_attention(model, tokens, memory, use, where);
   return terms;

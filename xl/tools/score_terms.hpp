@@ -22,10 +22,10 @@ struct ScoreTerms {
   Tensor d;  // how much a distance attracts any query
 };
 
-/// The terms with which `attention` scores: the same arguments as its operator().
+/// The terms with which `attention` scores: h and context are what it reads.
 /// h [B, T, D], context [B, K, D] -> [B, H, T, K].
 ScoreTerms score_terms(const RelativeAttention& attention, const Variable& h,
-                       const Variable& context, const Positions& positions);
+                       const Variable& context, const Pass& pass);
 
 /// The terms of each layer for a segment, tokens [B, T], after `memory`, as the model computes them
 /// in evaluation: N of them. For a TransformerXL, as attention_maps. Throws what the model throws

@@ -213,7 +213,7 @@ TEST_CASE("Restarting sinusoids give equal scores to the same token at the same 
     const Memory memory = model(tokens, empty_memory(model.config, 1, 4), Mode::evaluate()).memory;
     const Variable h = model.embed(tokens, memory);
     const Variable context = concat({memory.layers[0], h}, 1);
-    return model.layers[0].attention.scores(h, context, model.positions(4, memory, Mode::evaluate())).value();
+    return model.layers[0].attention.scores(h, context, model.pass(4, memory, Mode::evaluate())).value();
   };
   for (const char* name : {"sinusoids_restarting", "none"}) {
     const Tensor scores = scores_of(name);

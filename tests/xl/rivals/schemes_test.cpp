@@ -25,16 +25,21 @@ struct Inputs {
         q(random_tensor({B, H, T, Dh}, -1, 1, 31)),
         k(random_tensor({B, H, K, Dh}, -1, 1, 32)),
         values(random_tensor({B, H, K, Dh}, -1, 1, 33)),
-        weights(random_tensor({B, H, T, K}, 0, 1, 34)) {
-    positions = {Variable(distance_sinusoids(K, 0, D)), Variable(random_tensor({H, Dh}, -1, 1, 35)),
-                 Variable(random_tensor({H, Dh}, -1, 1, 36)), Tensor::zeros({1, 1, T, K})};
+        weights(random_tensor({B, H, T, K}, 0, 1, 34)),
+        pass{settings,
+             Mode::evaluate(),
+             Variable(distance_sinusoids(K, 0, D)),
+             Variable(random_tensor({H, Dh}, -1, 1, 35)),
+             Variable(random_tensor({H, Dh}, -1, 1, 36)),
+             {T, M, 0, {0}}} {
     for_each_position(weights.shape(), [&](const Position& p) {
       if (M + p[2] < p[3]) weights.set_in_place({p[0], p[1], p[2], p[3]}, 0);
     });
   }
   Index T, M, K;
   Tensor q, k, values, weights;
-  Positions positions;
+  Config settings;
+  Pass pass;
 };
 
 const std::vector<std::pair<Index, Index>> lengths = {{1, 0}, {1, 4}, {3, 0}, {3, 2}, {2, 5}};  // T, M
@@ -50,8 +55,8 @@ double product(const X& x, const Y& y) {
 // Holds scores and reads against score(b, h, i, j, distance) and value(h, j's value c, distance, c).
 template <class Score, class Value>
 void check_scheme(const PositionScheme& scheme, const Inputs& in, const Score& score, const Value& value) {
-  const Tensor scores = scheme.scores(Variable(in.q), Variable(in.k), in.positions).value();
-  const Tensor read = scheme.read(Variable(in.weights), Variable(in.values), in.positions).value();
+  const Tensor scores = scheme.scores(Variable(in.q), Variable(in.k), in.pass).value();
+  const Tensor read = scheme.read(Variable(in.weights), Variable(in.values), in.pass).value();
   REQUIRE(scores.shape() == Shape{B, H, in.T, in.K});
   REQUIRE(read.shape() == Shape{B, H, in.T, Dh});
   for_each_position({B, H, in.T}, [&](const Position& p) {
@@ -169,8 +174,8 @@ TEST_CASE("Transformer-XL with any of its terms is the sum of those, and no othe
           const auto q = [&](Index c) { return in.q.at({b, h, i, c}); };
           const auto k = [&](Index c) { return in.k.at({b, h, j, c}); };
           const auto r = [&](Index c) { return projected(distance, scheme.w_k_R, h, c); };
-          const auto u = [&](Index c) { return in.positions.u.value().at({h, c}); };
-          const auto v = [&](Index c) { return in.positions.v.value().at({h, c}); };
+          const auto u = [&](Index c) { return in.pass.u.value().at({h, c}); };
+          const auto v = [&](Index c) { return in.pass.v.value().at({h, c}); };
           return (a ? product(q, k) : 0) + (b_ ? product(q, r) : 0) + (c_ ? product(u, k) : 0) +
                  (d ? product(v, r) : 0);
         },
@@ -206,7 +211,7 @@ TEST_CASE("A clipped row collects the gradients of all distances that took it") 
   Random random(1);
   Shaw shaw(tiny_config(), 2, random);
   const Inputs in(1, 3);  // distances 3, 2, 1, 0 take the rows 1, 1, 1, 0
-  backward(sum(shaw.read(Variable(in.weights), Variable(in.values), in.positions)));
+  backward(sum(shaw.read(Variable(in.weights), Variable(in.values), in.pass)));
   double far = 0, near = 0;
   for_each_position({B, H}, [&](const Position& p) {
     for (Index j = 0; j < 3; ++j) far += static_cast<double>(in.weights.at({p[0], p[1], 0, j}));
@@ -221,12 +226,12 @@ TEST_CASE("Heads of another width than the tables' are errors") {
   const Inputs in(3, 2);
   Config wider = tiny_config();
   wider.head_width = 5;
-  CHECK_THROWS_AS(Shaw(wider, 4, random).scores(Variable(in.q), Variable(in.k), in.positions), ShapeError);
-  CHECK_THROWS_AS(Shaw(wider, 4, random).read(Variable(in.weights), Variable(in.values), in.positions), ShapeError);
-  CHECK_THROWS_AS(LearnedRelative(wider, 4, random).scores(Variable(in.q), Variable(in.k), in.positions), ShapeError);
+  CHECK_THROWS_AS(Shaw(wider, 4, random).scores(Variable(in.q), Variable(in.k), in.pass), ShapeError);
+  CHECK_THROWS_AS(Shaw(wider, 4, random).read(Variable(in.weights), Variable(in.values), in.pass), ShapeError);
+  CHECK_THROWS_AS(LearnedRelative(wider, 4, random).scores(Variable(in.q), Variable(in.k), in.pass), ShapeError);
   Config more = tiny_config();
   more.heads = 3;
-  CHECK_THROWS_AS(LearnedRelative(more, 4, random).scores(Variable(in.q), Variable(in.k), in.positions), ShapeError);
+  CHECK_THROWS_AS(LearnedRelative(more, 4, random).scores(Variable(in.q), Variable(in.k), in.pass), ShapeError);
 }
 
 TEST_CASE("Positions restart in every segment, or run on from what each row has read") {

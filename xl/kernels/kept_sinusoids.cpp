@@ -1,0 +1,29 @@
+// R depends on three numbers alone, and computing it takes as long as a small layer does.
+#include "xl/kernels/kept_sinusoids.hpp"
+
+#include "tensor/plain.hpp"
+
+namespace segue {
+namespace {
+
+struct Kept {
+  Index K = -1;
+  Index clamp_length = 0;
+  Index D = 0;
+  Tensor R;
+  std::uint64_t version = 0;  // of its storage, when it was computed
+};
+thread_local Kept kept;
+
+}  // namespace
+
+Tensor kept_sinusoids(Index K, Index clamp_length, Index D, Where where) {
+  if (plain()) return distance_sinusoids(K, clamp_length, D, where);
+  const bool same = kept.K == K && kept.clamp_length == clamp_length && kept.D == D;
+  if (same && kept.R.storage()->version == kept.version) return kept.R;
+  const Tensor R = distance_sinusoids(K, clamp_length, D, where);
+  kept = {K, clamp_length, D, R, R.storage()->version};
+  return R;
+}
+
+}  // namespace segue
