@@ -42,8 +42,8 @@ double dot(const Row& x, const Row& y) {
 }
 
 // The paper's equations, one score at a time. `hidden` is [.., T, K]; R is made afresh for each distance.
-Tensor attention_by_terms(const RelativeAttention& attention, const Tensor& h, const Tensor& context,
-                          const Pass& pass, const Tensor& hidden, Index clamp_length) {
+Tensor attention_by_terms(const RelativeAttention& attention, const Tensor& h, const Tensor& context, const Pass& pass,
+                          const Tensor& hidden, Index clamp_length) {
   const Index B = h.dim(0), T = h.dim(1), D = h.dim(2), K = context.dim(1), M = K - T, H = pass.u.dim(0);
   const Index Dh = pass.u.dim(1);
   Tensor out = Tensor::zeros({B, T, D});
@@ -248,26 +248,52 @@ std::vector<Tensor> value_and_gradients(const std::function<Variable(const std::
 
 }  // namespace
 
+namespace {
+
+void check_fused_is_plain(Index T, Index M, Index window) {
+  CAPTURE(T);
+  CAPTURE(M);
+  CAPTURE(window);
+  const AttendCase c(T, M, window);
+  const auto fused = value_and_gradients([&](const std::vector<Variable>& x) { return c.fused(x); }, c.inputs());
+  const auto plain = value_and_gradients([&](const std::vector<Variable>& x) { return c.plain(x); }, c.inputs());
+  REQUIRE(fused.size() == plain.size());
+  for (std::size_t i = 0; i < fused.size(); ++i) {
+    check_close(fused[i], plain[i], 100 * rounding);
+#ifdef SEGUE_PORTABLE
+    CHECK(same_bits(fused[i], plain[i]));
+#endif
+  }
+}
+
+}  // namespace
+
 TEST_CASE("Attention in one op is attention in single ops, in values and in every gradient") {
   for (const Index T : {0, 1, 15, 16, 17, 40}) {
     for (const Index M : {0, 1, 33}) {
-      for (const Index window : {0, 9}) {
-        CAPTURE(T);
-        CAPTURE(M);
-        CAPTURE(window);
-        const AttendCase c(T, M, window);
-        const auto fused = value_and_gradients([&](const std::vector<Variable>& x) { return c.fused(x); }, c.inputs());
-        const auto plain = value_and_gradients([&](const std::vector<Variable>& x) { return c.plain(x); }, c.inputs());
-        REQUIRE(fused.size() == plain.size());
-        for (std::size_t i = 0; i < fused.size(); ++i) {
-          check_close(fused[i], plain[i], 100 * rounding);
-#ifdef SEGUE_PORTABLE
-          CHECK(same_bits(fused[i], plain[i]));
-#endif
-        }
-      }
+      for (const Index window : {0, 9}) check_fused_is_plain(T, M, window);
     }
   }
+  check_fused_is_plain(17, 1100, 0);  // rows so long that their sums are halved
+  check_fused_is_plain(40, 2000, 1500);
+}
+
+TEST_CASE("Shapes that do not fit each other are errors of attention, with all of them named") {
+  const AttendCase c(3, 4, 0);
+  const auto error = [&](std::size_t changed, const Shape& shape) {
+    std::vector<Variable> x;
+    for (const Tensor& input : c.inputs()) x.emplace_back(input);
+    x[changed] = Variable(Tensor::zeros(shape));
+    std::string message;
+    for (const bool as_formula : {false, true}) message = thrown_by<ShapeError>([&] { c.run(x, as_formula); });
+    return message;
+  };
+  CHECK(holds(error(2, {2, 2, 6}), "keys [2, 7, 6], values [2, 2, 6]"));
+  CHECK(holds(error(1, {2, 6, 6}), "keys [2, 6, 6]"));
+  CHECK(holds(error(0, {2, 4, 6}), "queries [2, 4, 6]"));
+  CHECK(holds(error(3, {6, 6}), "distances [6, 6]"));
+  CHECK(holds(error(4, {2, 4}), "u [2, 4]"));
+  CHECK(holds(error(0, {1, 3, 6}), "queries [1, 3, 6]"));
 }
 
 TEST_CASE(
