@@ -103,7 +103,7 @@ HeatMap attention_picture(const Settings& s, const TransformerXL& model) {
   map.y = {"query", "position"};
   map.value = {"weight"};
   const Tensor weights = head_map(maps[static_cast<std::size_t>(best.layer)], best.head);  // [T, K]
-  const Tensor later = attention_mask(T, memory, 0).reshape(weights.shape());
+  const Tensor later = attention_mask(visible_keys(T, memory, 0)).reshape(weights.shape());
   map.values = masked_fill(weights, later, std::numeric_limits<Real>::quiet_NaN());  // keys yet to come have no weight
   map.first_x = static_cast<double>(-M);
   map.boundaries = {{"memory | segment", 0, true}};
@@ -138,9 +138,9 @@ void tell(const Settings& s) {
   std::optional<TransformerXL> longest;  // the model with the longest memory
   for (const Index M : s.memory_lengths) {
     if (interrupted()) break;
-    const TransformerXL model = train_model(s, M);
+    TransformerXL model = train_model(s, M);
     results.push_back(measure(s, model));
-    if (!longest || M > longest->config.memory_length) longest.emplace(model);
+    if (!longest || M > longest->config.memory_length) longest = std::move(model);
     Series measured = {fmt::format("M = {}{}", M, M == 0 ? " (vanilla)" : ""), {}, results.back()};
     Series theory = {measured.name, {}, {}, Kind::theory, true};
     for (Index i = 0; i < s.model.segment_length; ++i) {

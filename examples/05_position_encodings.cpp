@@ -140,8 +140,8 @@ void show_equal_scores(const Settings& s) {
     const RivalTransformer model(make_config(s.model, 4, 4), encoding_named(name), random);
     const Memory memory = model(segment, empty_memory(model.config, 1, 4), Mode::evaluate()).memory;
     const Variable h = model.embed(segment, memory), context = concat({memory.layers[0], h}, 1);
-    const Positions positions = model.positions(4, memory, Mode::evaluate());
-    const Tensor scores = model.layers[0].attention.scores(h, context, positions).value();  // [1, H, 4, 8]
+    const Pass pass = model.pass(4, memory, Mode::evaluate());
+    const Tensor scores = model.layers[0].attention.scores(h, context, pass).value();  // [1, H, 4, 8]
     fmt::print("  {:<22}", name);
     Index equal = 0;
     for (Index j = 0; j < 8; ++j) {

@@ -58,8 +58,9 @@ struct Result {
 
 std::unique_ptr<TransformerXL> make_model(const Config& config, bool recomputed, std::uint64_t seed) {
   Random random(seed);
-  if (recomputed) return std::make_unique<RecomputingTransformerXL>(config, random);
-  return std::make_unique<TransformerXL>(config, random);
+  auto model = std::make_unique<TransformerXL>(config, random);
+  if (recomputed) model->run_layer = recompute_layer;
+  return model;
 }
 
 Result train_one(const Settings& s, const Way& way, const Text& text) {
@@ -186,12 +187,15 @@ double bytes_of_a_layer(const Settings& s, const Config& config) {
   const Layer layer(config, random);
   const Index K = s.memory_length + s.model.segment_length;
   const Variable zeros = parameter(Tensor::zeros({config.heads, config.head_width}));
-  const Positions positions = {Variable(distance_sinusoids(K, 0, config.width)), zeros, zeros,
-                               attention_mask(s.model.segment_length, step.memory, 0)};
+  const Pass pass = {config,
+                     Mode::train(random),
+                     Variable(distance_sinusoids(K, 0, config.width)),
+                     zeros,
+                     zeros,
+                     visible_keys(s.model.segment_length, step.memory, 0)};
   const Variable h = parameter(random.normal({s.model.batch, s.model.segment_length, config.width}, 0, 1));
   const std::size_t before = tensor_bytes();
-  Projections known = layer.project(step.memory.layers[0], positions.R);
-  const Variable z = layer(h, known, positions, Mode::train(random));
+  const Variable z = layer(h, step.memory.layers[0], pass);
   return static_cast<double>(tensor_bytes() - before);
 }
 

@@ -94,7 +94,7 @@ Tokens one_row(const std::vector<Index>& bytes) { return Tokens({1, static_cast<
 // memory of M.
 double largest_difference(const TransformerXL& model, const std::vector<Index>& bytes, Index chunk, Index M) {
   const Index n = static_cast<Index>(bytes.size());
-  TransformerXL other = model;
+  TransformerXL other = model.clone();
   other.config.segment_length = n;
   const Tensor whole = DocumentEncoder(other, 1, n).read(one_row(bytes));
   other.config.segment_length = chunk;

@@ -180,12 +180,13 @@ void write_shares(const Settings& s, const std::vector<Reader>& readers) {
 }
 
 // A copy that scores without (b) and (d), by content alone, or without (a) and (c), by position alone.
-TransformerXL by_one(TransformerXL model, bool content) {
-  for (Layer& layer : model.layers) {
+TransformerXL by_one(const TransformerXL& model, bool content) {
+  TransformerXL changed = model.clone();
+  for (Layer& layer : changed.layers) {
     Variable& off = content ? layer.attention.w_k_R : layer.attention.w_k_E;
     off = Variable(Tensor::zeros(off.shape()));
   }
-  return model;
+  return changed;
 }
 
 // Questions with noise in front of the key too, as training never shows them.
