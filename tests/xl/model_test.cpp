@@ -1,13 +1,15 @@
 #include "xl/model.hpp"
-#include "nn/tools/layer_norm_plain.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
+#include <type_traits>
 
 #include "autograd/backward.hpp"
 #include "autograd/matmul.hpp"
 #include "autograd/tools/functions.hpp"
+#include "nn/optimizer.hpp"
+#include "nn/tools/layer_norm_plain.hpp"
 #include "tests/support/tiny_models.hpp"
 #include "xl/sinusoids.hpp"
 
@@ -187,6 +189,11 @@ TEST_CASE("Tokens that do not fit the memory or the vocabulary, and a config wit
   config = tiny_config();
   config.width = 6;
   CHECK(holds(error(Tokens({2, 4}), empty_memory(config, 2, 5)), "[2, 0, 6]"));
+  Memory uneven = random_memory(tiny_config(), 2, 3, 5);
+  uneven.layers[1] = Variable(Tensor::zeros({2, 2, 4}));
+  CHECK(holds(error(Tokens({2, 4}), uneven), "[2, 2, 4]; expected [2, 3, 4]"));
+  uneven.layers[1] = Variable(Tensor::zeros({2, 5000, 4}));
+  CHECK(holds(error(Tokens({2, 4}), uneven), "[2, 5000, 4]; expected [2, 3, 4]"));
   for (const Index wrong : {Index(7), Index(-1), Index(-100)}) {
     const Tokens tokens({2, 1}, {0, wrong});
     CHECK(holds(thrown_by<RangeError>([&] { model(tokens, memory, Mode::evaluate()); }), std::to_string(wrong)));
@@ -202,6 +209,43 @@ TEST_CASE("a window of the memory's length needs a memory") {
   const TransformerXL model = random_model(config);
   const Memory none = empty_memory(config, 1, 0);
   CHECK_THROWS_AS(model(random_tokens(1, 3, config.vocabulary), none, Mode::evaluate()), ValueError);
+}
+
+TEST_CASE("A clone has the same weights and shares none of them") {
+  for (const bool tied : {true, false}) {
+    Config config = tiny_config();
+    config.tie_weights = tied;
+    TransformerXL model = random_model(config);
+    TransformerXL best = model.clone();
+    const Tokens tokens = random_tokens(1, 4, 7);
+    const auto logits = [&](const TransformerXL& m) {
+      return m(tokens, empty_memory(config, 1, 5), Mode::evaluate()).logits.value();
+    };
+    const Tensor before = logits(best);
+    CHECK(same_bits(before, logits(model)));
+    CHECK(parameters(best).size() == parameters(model).size());
+    Adam optimizer(parameters(model));
+    for (Parameter& p : optimizer.parameters) p.variable.set_gradient(Tensor::full(p.variable.shape(), 1));
+    optimizer.step(Real(0.1));
+    CHECK_FALSE(same_bits(before, logits(model)));
+    CHECK(same_bits(before, logits(best)));
+  }
+  CHECK_FALSE(std::is_copy_constructible_v<TransformerXL>);
+}
+
+TEST_CASE("A change to the config holds for all layers at once") {
+  Config config = tiny_config();
+  TransformerXL model = random_model(config);
+  config.pre_norm = true;
+  config.dropout = Real(0.5);
+  const TransformerXL other = random_model(config);  // the same weights
+  model.config = config;
+  const Tokens tokens = random_tokens(2, 4, 7);
+  const Memory memory = random_memory(config, 2, 5, 5);
+  Random a(1);
+  Random b(1);
+  CHECK(same_bits(model(tokens, memory, Mode::train(a)).logits.value(),
+                  other(tokens, memory, Mode::train(b)).logits.value()));
 }
 
 }  // namespace segue::xl_model_test

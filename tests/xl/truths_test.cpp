@@ -95,6 +95,24 @@ TEST_CASE("A later token never changes an earlier logit, bit for bit") {
   }
 }
 
+TEST_CASE("A later token never changes an earlier logit, bit for bit, not even when its embedding is NaN or infinite") {
+  for (const Real content : {std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity()}) {
+    for (Config config : all_variants()) {
+      config.tie_weights = false;  // else the logit of that token is NaN at every position
+      TransformerXL model = random_model(config);
+      const Tokens tokens(Shape{1, 5}, {1, 2, 3, 6, 1});
+      const Memory memory = random_memory(config, 1, 4, 5);
+      const Tensor before = model(tokens, memory, Mode::evaluate()).logits.value().narrow(1, 0, 3);
+      Tensor table = model.embedding.table.value().clone();
+      table.narrow(0, 6, 1).fill_in_place(content);
+      model.embedding.table.set_value(table);
+      const Tensor logits = model(tokens, memory, Mode::evaluate()).logits.value();
+      CHECK(same_bits(logits.narrow(1, 0, 3), before));
+      CHECK_FALSE(all_finite(logits.narrow(1, 3, 1)));
+    }
+  }
+}
+
 TEST_CASE("A row never changes another row, bit for bit") {
   for (const Config& config : all_variants()) {
     CAPTURE(to_string(config));
