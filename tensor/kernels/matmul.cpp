@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "tensor/kernels/loops.hpp"
 #include "tensor/kernels/product.hpp"
-#include "tensor/map.hpp"
 #include "tensor/parallel.hpp"
 
 namespace segue {
