@@ -31,7 +31,7 @@ Variable sub(const Variable& x, const Variable& y, Where where) {
 
 // z = x y
 struct Mul : Node {
-  Tensor x, y;
+  Saved x{this}, y{this};
   void backward(const Tensor& dz) override {
     if (wants(0)) accumulate(0, sum_to(mul(dz, y), x.shape()));  // dx = dz y
     if (wants(1)) accumulate(1, sum_to(mul(dz, x), y.shape()));  // dy = dz x
@@ -47,7 +47,7 @@ Variable mul(const Variable& x, const Variable& y, Where where) {
 
 // z = x / y
 struct Div : Node {
-  Tensor x, y;
+  Saved x{this}, y{this};
   void backward(const Tensor& dz) override {
     const Tensor dx = div(dz, y);
     if (wants(0)) accumulate(0, sum_to(dx, x.shape()));                       // dx = dz / y

@@ -23,18 +23,19 @@ void check_usable(const Node& node, Where where) {
                      "backward has already released {}; pass Graph::keep to the first backward",
                      describe(node));
   }
-  for (const Input& input : node.inputs) {
-    if (input.storage->version != input.version) {
-      fail<GraphError>(where, "an input of {} was changed in place after its use", describe(node));
-    }
+  for (const Saved* kept = node.saved; kept != nullptr; kept = kept->next) {
+    if (kept->unchanged()) continue;
+    fail<GraphError>(where,
+                     "a tensor that {} keeps for backward was changed in place after its use",
+                     describe(node));
   }
 }
 
 void check_finite(const Node& node, Where where) {
-  for (const Input& input : node.inputs) {
-    if (input.node->has_gradient && !all_finite(input.node->gradient)) {
+  for (const std::shared_ptr<Node>& input : node.inputs) {
+    if (input->has_gradient && !all_finite(input->gradient)) {
       fail<GraphError>(where, "backward of {} gave {} a gradient that is not finite",
-                       describe(node), describe(*input.node));
+                       describe(node), describe(*input));
     }
   }
 }
@@ -46,8 +47,7 @@ void release(Node& node, Graph graph) {
   if (is_leaf(node)) return;
   if (!node.keeps_gradient) node.clear_gradient();
   if (graph == Graph::release) {
-    for (Input& input : node.inputs) input = {};
-    node.inputs = {};
+    node.inputs.clear();
     node.released = true;
   }
 }
@@ -84,7 +84,7 @@ Nodes topological_order(const Variable& z) {
     Step& step = path.back();
     Node& node = **step.node;
     if (step.next_input < node.inputs.size()) {
-      enter(node.inputs[step.next_input++].node);
+      enter(node.inputs[step.next_input++]);
     } else {
       order.push_back(*step.node);
       path.pop_back();
@@ -113,7 +113,7 @@ void backward(const Variable& z, const Tensor& dz, Graph graph, Where where) {
     if (node->has_gradient && !is_leaf(*node)) node->clear_gradient();
   }
   Node& root = *z.shared_node();
-  root.gradient = root.has_gradient ? add(root.gradient, dz) : dz;
+  root.gradient = root.has_gradient ? add(root.gradient, dz) : is_leaf(root) ? dz.clone() : dz;
   root.has_gradient = true;
   walk(std::move(order), graph, where);
 }

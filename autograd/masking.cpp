@@ -7,7 +7,7 @@ namespace segue {
 
 // z = value where mask, else x
 struct MaskedFill : Node {
-  Tensor mask;
+  Saved mask{this};
   void backward(const Tensor& dz) override {
     accumulate(0, masked_fill(dz, mask, 0));
   }  // dx = dz where not masked
@@ -21,7 +21,7 @@ Variable masked_fill(const Variable& x, const Tensor& mask, Real value, Where wh
 
 // z = keep x, where keep is 0 or 1 / (1 - rate)
 struct Dropout : Node {
-  Tensor keep;
+  Saved keep{this};
   void backward(const Tensor& dz) override { accumulate(0, mul(dz, keep)); }  // dx = dz keep
 };
 
@@ -30,10 +30,12 @@ Variable dropout(const Variable& x, Real rate, Random& random, Where where) {
     fail<ValueError>(where, "dropout: the rate must be in [0, 1), got {}", rate);
   if (rate == 0) return x;
   auto op = make_node<Dropout>();
-  op->keep = Tensor::uninitialized(x.shape());
-  Real* keep = op->keep.data_in_place();
-  for (Index i = 0; i < op->keep.size(); ++i)
-    keep[i] = random.uniform() < static_cast<double>(rate) ? 0 : 1 / (1 - rate);
+  Tensor keep = Tensor::uninitialized(x.shape());
+  Real* const out = keep.data_in_place();
+  for (Index i = 0; i < keep.size(); ++i) {
+    out[i] = random.uniform() < static_cast<double>(rate) ? 0 : 1 / (1 - rate);
+  }
+  op->keep = keep;
   return record("dropout", op, mul(x.value(), op->keep), {x}, where);
 }
 

@@ -27,7 +27,11 @@ Variable mean(const Variable& x, const Axes& axes, bool keep, Where where) {
   return scale(total, 1 / static_cast<Real>(count), where);
 }
 
-Variable sum(const Variable& x, Where where) { return sum(x, all_axes(x.value()), false, where); }
-Variable mean(const Variable& x, Where where) { return mean(x, all_axes(x.value()), false, where); }
+Variable sum(const Variable& x, Where where) {
+  return sum(x, all_axes(x.value().rank()), false, where);
+}
+Variable mean(const Variable& x, Where where) {
+  return mean(x, all_axes(x.value().rank()), false, where);
+}
 
 }  // namespace segue

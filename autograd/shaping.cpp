@@ -21,10 +21,8 @@ struct Permute : Node {
 Variable permute(const Variable& x, const Axes& axes, Where where) {
   const Tensor z = x.value().permute(axes, where);
   auto op = make_node<Permute>();
-  op->inverse.resize(axes.size());
-  for (std::size_t a = 0; a < axes.size(); ++a) {
-    op->inverse[static_cast<std::size_t>(normalize_axis(axes[a], z.rank()))] = static_cast<int>(a);
-  }
+  op->inverse = axes;
+  for (int a = 0; a < axes.size(); ++a) op->inverse[normalize_axis(axes[a], z.rank())] = a;
   return record("permute", op, z, {x}, where);
 }
 

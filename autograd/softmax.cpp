@@ -6,7 +6,7 @@ namespace segue {
 
 // z = softmax(x)
 struct Softmax : Node {
-  Tensor z;
+  Saved z{this};
   int axis = -1;
   void backward(const Tensor& dz) override { accumulate(0, softmax_backward(z, dz, axis)); }
 };

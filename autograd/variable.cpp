@@ -17,40 +17,63 @@ thread_local bool recording = true;
 
 Node::Node() : id(++made_nodes) {}
 
-// Destroying a node destroys inputs that nobody else holds, and theirs. A list instead of recursion
-// keeps the stack small however long the chain is.
+// Destroying a node destroys inputs that nobody else holds, and theirs. These wait in a list that
+// runs through the nodes themselves: a long chain needs neither a deep stack nor memory to die.
 Node::~Node() {
   ++destroyed_nodes;
-  if (inputs.empty()) return;
-  std::vector<Input, BlockAllocator<Input>> pending;
-  for (Input& input : inputs) pending.push_back(std::move(input));
-  while (!pending.empty()) {
-    const Input last = std::move(pending.back());
-    pending.pop_back();
-    if (last.node.use_count() != 1) continue;
-    for (Input& input : last.node->inputs) pending.push_back(std::move(input));
-    last.node->inputs = {};
+  std::shared_ptr<Node> first;
+  const auto enlist_inputs = [&first](Node& node) {
+    for (std::shared_ptr<Node>& input : node.inputs) {
+      if (input.use_count() != 1) continue;
+      input->next_to_free = std::move(first);
+      first = std::move(input);
+    }
+    node.inputs.clear();
+  };
+  enlist_inputs(*this);
+  while (first) {
+    const std::shared_ptr<Node> node = std::move(first);
+    first = std::move(node->next_to_free);
+    enlist_inputs(*node);
   }
 }
 
 void Node::backward(const Tensor&) {}
 
+namespace {
+
+// A gradient that nothing else shares: what is added to it later shows nowhere else.
+Tensor owned(Tensor gradient) {
+  const bool alone = gradient.owns_storage_alone() && gradient.is_contiguous();
+  return alone ? std::move(gradient) : gradient.clone();
+}
+
+}  // namespace
+
 void Node::accumulate(std::size_t i, Tensor contribution) {
-  Node& input = *inputs[i].node;
+  Node& input = *inputs[i];
   if (!input.needs_gradient) return;
   if (!(contribution.shape() == input.value.shape())) {
     fail<GraphError>(where, "backward of {}: gradient {} for input {} of shape {}", op,
                      contribution.shape(), i, input.value.shape());
   }
   if (!input.has_gradient) {
-    input.gradient = std::move(contribution);
+    const bool is_leaf = input.inputs.empty();
+    input.gradient = is_leaf ? owned(std::move(contribution)) : std::move(contribution);
     input.has_gradient = true;
   } else if (input.gradient.owns_storage_alone() && input.gradient.is_contiguous()) {
     add_in_place(input.gradient, contribution);
   } else {
-    input.gradient =
-        add(input.gradient, contribution);  // the first contribution is shared or a broadcast view
+    input.gradient = add(input.gradient, contribution);  // the first is shared or a broadcast view
   }
+}
+
+Saved::Saved(Node* op) : next(std::exchange(op->saved, this)) {}
+
+Saved& Saved::operator=(const Tensor& value) {
+  Tensor::operator=(value);
+  version = value.storage()->version;
+  return *this;
 }
 
 Variable::Variable(const Tensor& value, std::string label, Where where) : node_(make_node<Node>()) {
@@ -70,12 +93,12 @@ void Node::clear_gradient() {
   has_gradient = false;
 }
 
-void Variable::set_gradient(const Tensor& gradient, Where where) {
+void Variable::set_gradient(Tensor gradient, Where where) {
   if (!(gradient.shape() == shape())) {
     fail<ShapeError>(where, "a gradient of shape {} for '{}' of shape {}", gradient.shape(),
                      label(), shape());
   }
-  node_->gradient = gradient;
+  node_->gradient = owned(std::move(gradient));
   node_->has_gradient = true;
 }
 
@@ -108,13 +131,9 @@ Variable record(const char* op, std::shared_ptr<Node> node, Tensor value,
   node->where = where;
   if (!needed || !recording) return Variable(std::move(node));
   node->needs_gradient = true;
-  const bool are_few = inputs.size() <= node->few.size();
-  if (!are_few) node->many.resize(inputs.size());
-  node->inputs = {are_few ? node->few.data() : node->many.data(), inputs.size()};
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Variable& x = inputs[i];
-    node->inputs[i] = {x.shared_node(), x.value().storage(), x.value().storage()->version};
-  }
+  node->inputs.resize(inputs.size());
+  std::shared_ptr<Node>* next = node->inputs.begin();
+  for (const Variable& x : inputs) *next++ = x.shared_node();
   return Variable(std::move(node));
 }
 

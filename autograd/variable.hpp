@@ -1,7 +1,6 @@
 // Variable and Node: a value that remembers how it was made, so that backward can find its way.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -9,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/kernels/inputs.hpp"
+#include "tensor/kernels/free_blocks.hpp"
 #include "tensor/tensor.hpp"
 
 namespace segue {
@@ -17,17 +18,21 @@ struct Node;
 class Variable;
 using VariableRef = std::reference_wrapper<const Variable>;
 
-/// One edge of the graph. The storage and its version are kept to notice a value that is changed in
-/// place after use.
-struct Input {
-  std::shared_ptr<Node> node;
-  std::shared_ptr<Storage> storage;
-  std::uint64_t version = 0;
+/// A tensor that an op keeps for its backward, which must find it as it was. It is a member of the
+/// op's struct, `Saved x{this};`, and is filled as a tensor is, `op->x = x.value();`.
+struct Saved : Tensor {
+  explicit Saved(Node* op);
+  Saved(const Saved&) = delete;
+  Saved& operator=(const Tensor& value);
+  /// True unless its numbers, or others of the same storage, were opened for writing since.
+  bool unchanged() const { return storage()->version == version; }
+
+  std::uint64_t version = 0;  // of the storage, when it was kept
+  const Saved* next;          // that the same op keeps
 };
 
 /// A value in the graph: a leaf (parameter or constant), or the result z of an op. Each op derives
-/// a struct of its own with named saved values; a node never owns its own output, so no cycle can
-/// arise.
+/// a struct of its own with named saved values; a node never owns its users, so no cycle can arise.
 struct Node {
   Node();
   virtual ~Node();
@@ -39,27 +44,27 @@ struct Node {
   virtual void backward(const Tensor& dz);
 
   /// True when input number `i` needs a gradient.
-  bool wants(std::size_t i) const { return inputs[i].node->needs_gradient; }
-  const Shape& input_shape(std::size_t i) const { return inputs[i].node->value.shape(); }
+  bool wants(std::size_t i) const { return inputs[i]->needs_gradient; }
+  const Shape& input_shape(std::size_t i) const { return inputs[i]->value.shape(); }
   /// The one place where gradients are added up: checks the shape, throws GraphError.
   void accumulate(std::size_t i, Tensor gradient);
   void clear_gradient();
 
-  bool needs_gradient = false;
-  bool has_gradient = false;
-  bool keeps_gradient = false;  // an inner node whose gradient is to survive backward
-  bool released = false;        // backward has been here and let the inputs go
-  std::uint64_t visit = 0;      // number of the last walk that came by
-  std::span<Input> inputs;      // they lie in `few`, as those of most ops, or in `many`
-  std::array<Input, 2> few;
-  std::vector<Input, BlockAllocator<Input>> many;
+  Inputs inputs;
   Tensor value;
   Tensor gradient;  // meaningful when has_gradient
+  bool needs_gradient = false;
+  bool has_gradient = false;
+  bool keeps_gradient = false;   // an inner node whose gradient is to survive backward
+  bool released = false;         // backward has been here and let the inputs go
+  std::uint64_t visit = 0;       // number of the last walk that came by
+  const Saved* saved = nullptr;  // the first of the tensors that it keeps
   const char* op = "constant";
-  std::string label;      // a name for people; may be empty
-  Where where;            // the caller's line that made this node
-  std::uint64_t id;       // counts nodes in the order of their making
-  std::uint64_t cut = 0;  // of a stop-gradient: the id of the node it cut off
+  std::string label;                   // a name for people; may be empty
+  Where where;                         // the caller's line that made this node
+  std::uint64_t id;                    // counts nodes in the order of their making
+  std::uint64_t cut = 0;               // of a stop-gradient: the id of the node it cut off
+  std::shared_ptr<Node> next_to_free;  // while nodes are torn down
 };
 
 using Nodes = std::vector<std::shared_ptr<Node>, BlockAllocator<std::shared_ptr<Node>>>;
@@ -92,7 +97,7 @@ class Variable {
   const Tensor& gradient(Where where = Where::current()) const;
   void clear_gradient() { node_->clear_gradient(); }
   /// Replaces a gradient of the same shape, as clipping does.
-  void set_gradient(const Tensor& gradient, Where where = Where::current());
+  void set_gradient(Tensor gradient, Where where = Where::current());
   /// Asks backward to leave the gradient of an inner node in place.
   void keep_gradient() { node_->keeps_gradient = true; }
 

@@ -1,7 +1,8 @@
 #include "nn/feed_forward.hpp"
 
-#include "autograd/add_relu.hpp"
-#include "autograd/matmul.hpp"
+#include "autograd/relu.hpp"
+#include "nn/kernels/linear_relu.hpp"
+#include "tensor/plain.hpp"
 
 namespace segue {
 
@@ -10,7 +11,8 @@ FeedForward::FeedForward(Index width, Index inner_width, Random& random)
 
 Variable FeedForward::operator()(const Variable& x, Real dropout, const Mode& mode,
                                  Where where) const {
-  const Variable hidden = add_relu(matmul(x, inner.w, where), inner.b, where);  // [B, T, F]
+  const Variable hidden = plain() ? relu(inner(x, where), where)
+                                  : linear_relu(x, inner.w, inner.b, where);  // [B, T, F]
   return outer(mode.dropout(hidden, dropout, where), where);
 }
 

@@ -15,8 +15,8 @@ namespace segue {
 // loss = l - (x[target] - m), m = max_j x_j, l = log sum_j exp(x_j - m): without m no large number
 // drowns the digits
 struct CrossEntropy : Node {
-  Tensor logits;             // [.., V]
-  Tensor largest, log_sums;  // m and l for each row
+  Saved logits{this};                   // [.., V]
+  Saved largest{this}, log_sums{this};  // m and l for each row
   Tokens targets;
   void backward(const Tensor& dz) override {  // dx_j = dz (exp(x_j - m - l) - [j = target])
     const Index V = logits.dim(-1);
@@ -62,11 +62,12 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets, Where wher
   const Index V = logits.dim(-1);
   auto op = make_node<CrossEntropy>();
   op->logits = logits.value().contiguous();
-  op->largest = Tensor::uninitialized(targets.shape);
-  op->log_sums = Tensor::uninitialized(targets.shape);
+  Tensor largest = Tensor::uninitialized(targets.shape);
+  Tensor log_sums = Tensor::uninitialized(targets.shape);
   op->targets = targets;
   Tensor losses = Tensor::uninitialized(targets.shape);
-  Real *const m = op->largest.data_in_place(), *const l = op->log_sums.data_in_place();
+  Real* const m = largest.data_in_place();
+  Real* const l = log_sums.data_in_place();
   Real* const out = losses.data_in_place();
   parallel_for(targets.size(), elements_per_thread / (8 * V) + 1, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
@@ -78,6 +79,8 @@ Variable cross_entropy(const Variable& logits, const Tokens& targets, Where wher
       out[row] = targets[row] == ignored_target ? Real(0) : l[row] - (x[targets[row]] - m[row]);
     }
   });
+  op->largest = largest;
+  op->log_sums = log_sums;
   return record("cross_entropy", op, losses, {logits}, where);
 }
 

@@ -1,124 +1,17 @@
 #include "tensor/parallel.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
 #include <thread>
-#include <vector>
 
 #include "tensor/fail.hpp"
+#include "tensor/kernels/thread_team.hpp"
+#include "tensor/plain.hpp"
 
 namespace segue {
 namespace {
 
-// A task is cut into as many equal ranges as there are threads; range r always belongs to thread r,
-// the caller being 0.
-struct Task {
-  const std::function<void(Index, Index)>* body = nullptr;
-  Index n = 0;
-  Index ranges = 0;
-
-  Index start(Index r) const { return n / ranges * r + std::min(r, n % ranges); }
-  void run_range(Index r) const { (*body)(start(r), start(r + 1)); }
-};
-
-thread_local bool inside_parallel_for = false;
-
-// Threads that start once, at first need, and wait between tasks: first spinning for a moment,
-// since the next task of a training step usually comes within microseconds, then asleep.
-class Team {
- public:
-  ~Team() { resize(0); }
-
-  int size() const { return static_cast<int>(workers_.size()); }
-
-  void resize(int workers) {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-      ++generation_;
-    }
-    wake_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
-    workers_.clear();
-    stopping_ = false;
-    for (int w = 0; w < workers; ++w) {
-      workers_.emplace_back([this, w, seen = generation_.load()] { work(w + 1, seen); });
-    }
-  }
-
-  void run(const Task& task) {
-    task_ = task;
-    error_ = nullptr;
-    unfinished_ = size();
-    {
-      const std::lock_guard lock(mutex_);
-      ++generation_;
-    }
-    if (asleep_ > 0) wake_.notify_all();
-    run_guarded(0);
-    for (int spin = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spin) {
-      if (spin > spins) std::this_thread::yield();
-    }
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  void run_guarded(Index range) {
-    inside_parallel_for = true;
-    try {
-      task_.run_range(range);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-    }
-    inside_parallel_for = false;
-  }
-
-  // Every worker answers every task, also one that has fewer ranges than there are workers: so none
-  // can be late for it.
-  void work(Index number, std::uint64_t seen) {
-    while (true) {
-      wait_for_task(seen);
-      seen = generation_.load(std::memory_order_acquire);
-      if (stopping_) return;
-      if (number < task_.ranges) run_guarded(number);
-      unfinished_.fetch_sub(1, std::memory_order_release);
-    }
-  }
-
-  void wait_for_task(std::uint64_t seen) {
-    for (int spin = 0; spin < spins; ++spin) {
-      if (generation_.load(std::memory_order_acquire) != seen) return;
-    }
-    std::unique_lock lock(mutex_);
-    ++asleep_;
-    wake_.wait(lock, [&] { return generation_ != seen; });
-    --asleep_;
-  }
-
-  static constexpr int spins = 50000;  // some 50 microseconds
-  std::vector<std::thread> workers_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::atomic<std::uint64_t> generation_ = 0;
-  std::atomic<bool> stopping_ = false;
-  std::atomic<int> asleep_ = 0;
-  Task task_;
-  std::atomic<Index> unfinished_ = 0;
-  std::exception_ptr error_;
-};
-
-Team& team() {
-  static Team instance;
-  return instance;
-}
-
 std::atomic<int> threads =
     static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 256U));
-std::mutex one_task_at_a_time;
 
 }  // namespace
 
@@ -130,13 +23,9 @@ void set_thread_count(int count, Where where) {
 }
 
 void share_among_threads(Index n, Index grain, const std::function<void(Index, Index)>& body) {
-  if (n <= 0) return;
   const int count = threads;  // read once: another thread may change it
   const Index ranges = std::min<Index>(count, n / std::max<Index>(grain, 1));
-  if (ranges < 2 || inside_parallel_for) return body(0, n);
-  const std::lock_guard lock(one_task_at_a_time);
-  if (team().size() != count - 1) team().resize(count - 1);
-  team().run({&body, n, ranges});
+  if (ranges < 2 || plain() || !run_on_team(count, n, ranges, body)) body(0, n);
 }
 
 }  // namespace segue

@@ -1,8 +1,6 @@
 #include "tensor/reduce.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <vector>
 
 #include "tensor/fail.hpp"
 #include "tensor/map.hpp"
@@ -16,14 +14,15 @@ constexpr Index rows_per_block =
 
 // z[k] = x[0, k] + x[1, k] + .., for x [rows, n] and the columns begin .. end-1.
 void add_columns(Real* z, const Real* x, Index rows, Index n, Index begin, Index end) {
-  std::vector<Real, BlockAllocator<Real>> block(static_cast<std::size_t>(end - begin));
+  const auto storage = allocate_storage(end - begin);
+  Real* const block = storage->data;
   for (Index first = 0; first < rows; first += rows_per_block) {
-    std::fill(block.begin(), block.end(), Real(0));
+    std::fill(block, block + (end - begin), Real(0));
     for (Index r = first; r < std::min(rows, first + rows_per_block); ++r) {
       const Real* row = x + r * n + begin;
-      for (Index k = 0; k < end - begin; ++k) block.data()[k] += row[k];
+      for (Index k = 0; k < end - begin; ++k) block[k] += row[k];
     }
-    for (Index k = 0; k < end - begin; ++k) z[begin + k] += block.data()[k];
+    for (Index k = 0; k < end - begin; ++k) z[begin + k] += block[k];
   }
 }
 
@@ -37,27 +36,22 @@ Shape kept_shape(const Shape& shape, const Axes& axes, Where where) {
   return kept;
 }
 
-Axes all_axes(const Tensor& x) {
-  Axes axes(static_cast<std::size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), 0);
-  return axes;
-}
-
 Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
-  Axes reduced = normalize_axes(axes, x.rank(), where);
-  if (x.rank() == 0 || reduced.empty()) return x.clone();
-  std::sort(reduced.begin(), reduced.end());
+  const Axes reduced = normalize_axes(axes, x.rank(), where);
+  if (x.rank() == 0 || reduced.size() == 0) return x.clone();
   Axes order;  // the axes that stay, then those that are summed over
   Shape kept;
   for (int axis = 0; axis < x.rank(); ++axis) {
-    if (std::find(reduced.begin(), reduced.end(), axis) != reduced.end()) continue;
+    if (reduced.contains(axis)) continue;
     order.push_back(axis);
     kept.push_back(x.shape()[axis]);
   }
   // When the latter lead already, whole rows are added; else each sum is folded from a row of its
   // own.
-  const bool rows_add = !order.empty() && reduced.back() == static_cast<int>(reduced.size()) - 1;
-  order.insert(order.end(), reduced.begin(), reduced.end());
+  const bool rows_add = order.size() > 0 && order[0] == reduced.size();
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if (reduced.contains(axis)) order.push_back(axis);
+  }
   const Tensor in = rows_add ? x.contiguous() : x.permute(order, where).contiguous();
   Tensor z = Tensor::zeros(kept, where);
   Real* const out = z.data_in_place();
@@ -73,7 +67,7 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep, Where where) {
   return keep ? z.reshape(kept_shape(x.shape(), reduced), where) : z;
 }
 
-Tensor sum(const Tensor& x) { return sum(x, all_axes(x)); }
+Tensor sum(const Tensor& x) { return sum(x, all_axes(x.rank())); }
 
 Tensor sum_to(Tensor x, const Shape& shape, Where where) {
   if (x.shape() == shape) return x;

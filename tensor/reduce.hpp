@@ -17,7 +17,5 @@ Tensor sum_to(Tensor x, const Shape& shape, Where where = Where::current());
 
 /// The shape of x with the named axes of length 1.
 Shape kept_shape(const Shape& shape, const Axes& axes, Where where = Where::current());
-/// 0, 1, .. rank-1.
-Axes all_axes(const Tensor& x);
 
 }  // namespace segue

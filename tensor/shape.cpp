@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "tensor/fail.hpp"
@@ -48,23 +47,39 @@ int normalize_axis(int axis, int rank, Where where) {
   return axis < 0 ? axis + limit : axis;
 }
 
+Axes::Axes(std::initializer_list<int> axes, Where where) {
+  for (const int axis : axes) push_back(axis, where);
+}
+
+Axes::Axes(std::span<const int> axes, Where where) {
+  for (const int axis : axes) push_back(axis, where);
+}
+
+void Axes::push_back(int axis, Where where) {
+  if (size_ == Shape::max_rank) fail<RangeError>(where, "a tensor has at most 8 axes");
+  axes_[static_cast<std::size_t>(size_++)] = axis;
+}
+
 Axes normalize_axes(const Axes& axes, int rank, Where where) {
   Axes normalized;
   for (const int axis : axes) {
     const int a = normalize_axis(axis, rank, where);
-    if (std::find(normalized.begin(), normalized.end(), a) != normalized.end()) {
-      fail<RangeError>(where, "axis {} is named twice", axis);
-    }
+    if (normalized.contains(a)) fail<RangeError>(where, "axis {} is named twice", axis);
     normalized.push_back(a);
   }
   return normalized;
 }
 
+Axes all_axes(int rank) {
+  Axes axes;
+  for (int axis = 0; axis < rank; ++axis) axes.push_back(axis);
+  return axes;
+}
+
 Axes exchanged_axes(int rank, int axis_a, int axis_b, Where where) {
-  Axes axes(static_cast<std::size_t>(rank));
-  std::iota(axes.begin(), axes.end(), 0);
-  const auto a = static_cast<std::size_t>(normalize_axis(axis_a, rank, where));
-  const auto b = static_cast<std::size_t>(normalize_axis(axis_b, rank, where));
+  const int a = normalize_axis(axis_a, rank, where);
+  const int b = normalize_axis(axis_b, rank, where);
+  Axes axes = all_axes(rank);
   if (rank > 0) std::swap(axes[a], axes[b]);
   return axes;
 }

@@ -6,11 +6,9 @@
 #include <initializer_list>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "tensor/error.hpp"
 #include "tensor/real.hpp"
-#include "tensor/storage.hpp"
 
 namespace segue {
 
@@ -29,8 +27,9 @@ class Shape {
   static Shape filled(int rank, Index length);
 
   int rank() const { return rank_; }
-  Index operator[](int axis) const { return lengths_[static_cast<std::size_t>(axis)]; }
-  Index& operator[](int axis) { return lengths_[static_cast<std::size_t>(axis)]; }
+  /// Throws RangeError for an axis outside 0 .. rank-1.
+  Index operator[](int axis) const { return lengths_[checked(axis)]; }
+  Index& operator[](int axis) { return lengths_[checked(axis)]; }
   const Index* begin() const { return lengths_.data(); }
   const Index* end() const { return lengths_.data() + rank_; }
   constexpr void push_back(Index length, Where where = Where::current()) {
@@ -45,6 +44,10 @@ class Shape {
   }
 
  private:
+  std::size_t checked(int axis) const {
+    if (axis < 0 || axis >= rank_) throw RangeError("a shape has no such axis");
+    return static_cast<std::size_t>(axis);
+  }
   std::array<Index, max_rank> lengths_{};
   int rank_ = 0;
 };
@@ -52,8 +55,29 @@ class Shape {
 /// How many elements apart neighbours along each axis lie; 0 along a broadcast axis.
 using Strides = Shape;
 
-/// Axis numbers; negative ones count from the end.
-using Axes = std::vector<int, BlockAllocator<int>>;
+/// Axis numbers, up to eight of them; negative ones count from the end.
+class Axes {
+ public:
+  Axes() = default;
+  Axes(std::initializer_list<int> axes, Where where = Where::current());
+  explicit Axes(std::span<const int> axes, Where where = Where::current());
+
+  int size() const { return size_; }
+  int operator[](int i) const { return axes_[static_cast<std::size_t>(i)]; }
+  int& operator[](int i) { return axes_[static_cast<std::size_t>(i)]; }
+  const int* begin() const { return axes_.data(); }
+  const int* end() const { return axes_.data() + size_; }
+  /// Throws RangeError for a ninth.
+  void push_back(int axis, Where where = Where::current());
+  bool contains(int axis) const { return std::find(begin(), end(), axis) != end(); }
+  bool operator==(const Axes& other) const {
+    return std::equal(begin(), end(), other.begin(), other.end());
+  }
+
+ private:
+  std::array<int, Shape::max_rank> axes_{};
+  int size_ = 0;
+};
 
 /// "[2, 3]".
 std::string to_string(const Shape& shape);
@@ -64,6 +88,8 @@ Strides contiguous_strides(const Shape& shape);
 /// `axis` brought into 0 .. rank-1. A rank-0 tensor accepts 0 and -1. Throws RangeError.
 int normalize_axis(int axis, int rank, Where where = Where::current());
 
+/// 0, 1, .. rank-1.
+Axes all_axes(int rank);
 /// 0, 1, .. rank-1 with two of them exchanged. Throws RangeError.
 Axes exchanged_axes(int rank, int axis_a, int axis_b, Where where = Where::current());
 

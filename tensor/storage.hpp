@@ -1,7 +1,8 @@
-// The memory behind tensors: blocks of numbers, shared by views, and kept for reuse when the last
-// view is gone.
+// The memory behind tensors: numbers that views share, counted so that a program can say what it
+// holds.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 
@@ -9,44 +10,31 @@
 
 namespace segue {
 
-/// Memory of at least `bytes`, aligned to 64, from the blocks that were given back before, or from
-/// the system.
-void* take_block(std::size_t bytes);
-void give_block_back(void* block, std::size_t bytes);
-
-/// Lets standard containers and std::allocate_shared use such blocks, with `behind` bytes more than
-/// these ask for.
-template <class T>
-struct BlockAllocator {
-  using value_type = T;
-  explicit BlockAllocator(std::size_t bytes = 0) : behind(bytes) {}
-  template <class U>
-  BlockAllocator(const BlockAllocator<U>& other) : behind(other.behind) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(take_block(n * sizeof(T) + behind)); }
-  void deallocate(T* block, std::size_t n) { give_block_back(block, n * sizeof(T) + behind); }
-  bool operator==(const BlockAllocator&) const = default;
-  std::size_t behind;
-};
-
-/// Numbers, aligned to 64 bytes unless they are only a few. `version` counts the times they were
-/// opened for writing.
+/// Numbers in a block of memory aligned to 64 bytes, or in the storage itself when they are only a
+/// few.
 struct Storage {
   constexpr Storage() = default;
-  explicit Storage(Index size);  // with its numbers behind it: see allocate_storage
+  explicit Storage(Index capacity);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   Real* data = nullptr;
-  Index size = 0;
-  std::uint64_t version = 0;
+  Index size = 0;                                // numbers in use
+  Index capacity = 0;                            // numbers that there is room for
+  std::uint64_t version = 0;                     // counts how often they were opened for writing
+  std::array<Real, 16 / sizeof(Real)> few = {};  // where they lie when these are enough
 };
 
-/// A new block of `size` uninitialised numbers. Throws std::bad_alloc when the system has no more
-/// memory.
-std::shared_ptr<Storage> allocate_storage(Index size);
+/// `size` uninitialised numbers, with room behind them for up to `capacity`. Throws std::bad_alloc
+/// when the system has no more memory.
+std::shared_ptr<Storage> allocate_storage(Index size, Index capacity = 0);
 
-/// Bytes in blocks that tensors hold now.
+/// The bytes of `count` numbers of `width` bytes each. Throws std::bad_alloc for a count that is
+/// below 0 or whose bytes are above `most`.
+std::size_t bytes_of(Index count, std::size_t width, std::size_t most);
+
+/// Bytes of numbers that tensors hold now.
 std::size_t tensor_bytes();
 /// The most that `tensor_bytes()` has been since the start or the last reset.
 std::size_t peak_tensor_bytes();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tensor/fail.hpp"
+#include "tensor/kernels/free_blocks.hpp"
 #include "tensor/map.hpp"
 
 namespace segue {
@@ -160,13 +161,13 @@ Tensor Tensor::reshape(const Shape& wanted, Where where) const {
 
 Tensor Tensor::permute(const Axes& axes, Where where) const {
   const Axes order = normalize_axes(axes, rank(), where);
-  if (static_cast<int>(order.size()) != rank()) {
+  if (order.size() != rank()) {
     fail<ShapeError>(where, "permute: {} axes named for shape {}", order.size(), shape());
   }
   Shape shape = layout_->shape;
   Strides strides = layout_->strides;
   for (int axis = 0; axis < rank(); ++axis) {
-    const int source = order[static_cast<std::size_t>(axis)];
+    const int source = order[axis];
     shape[axis] = layout_->shape[source];
     strides[axis] = layout_->strides[source];
   }

@@ -128,7 +128,7 @@ Tensor sum_over_weighted(const Tensor& w, const Tensor& values) {
 
 // z = w values
 struct WeightedSum : Node {
-  Tensor w, values;
+  Saved w{this}, values{this};
   void backward(const Tensor& dz) override {
     if (wants(0)) accumulate(0, matmul(dz, values.transpose(-1, -2)));  // dw = dz values^T
     if (wants(1)) accumulate(1, matmul(w.transpose(-1, -2), dz));       // dvalues = w^T dz

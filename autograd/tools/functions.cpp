@@ -10,7 +10,7 @@ namespace segue {
 
 // z = e^x
 struct Exp : Node {
-  Tensor z;
+  Saved z{this};
   void backward(const Tensor& dz) override { accumulate(0, mul(dz, z)); }  // dx = dz z
 };
 
@@ -22,7 +22,7 @@ Variable exp(const Variable& x, Where where) {
 
 // z = ln x
 struct Log : Node {
-  Tensor x;
+  Saved x{this};
   void backward(const Tensor& dz) override { accumulate(0, div(dz, x)); }  // dx = dz / x
 };
 
@@ -34,7 +34,7 @@ Variable log(const Variable& x, Where where) {
 
 // z = tanh x
 struct Tanh : Node {
-  Tensor z;
+  Saved z{this};
   void backward(const Tensor& dz) override {  // dx = dz (1 - z^2)
     accumulate(0, map("tanh", dz, z, where, [](Real d, Real t) { return d * (1 - t * t); }));
   }
@@ -48,7 +48,7 @@ Variable tanh(const Variable& x, Where where) {
 
 // z = 1 / (1 + e^-x)
 struct Sigmoid : Node {
-  Tensor z;
+  Saved z{this};
   void backward(const Tensor& dz) override {  // dx = dz z (1 - z)
     accumulate(0, map("sigmoid", dz, z, where, [](Real d, Real s) { return d * s * (1 - s); }));
   }
@@ -62,7 +62,7 @@ Variable sigmoid(const Variable& x, Where where) {
 
 // z = x^y
 struct Pow : Node {
-  Tensor x, y;
+  Saved x{this}, y{this};
   void backward(const Tensor& dz) override {
     if (wants(0)) {  // dx = dz y x^(y-1), and 0 where y = 0
       const auto slope = [](Real a, Real b) { return b == 0 ? Real(0) : b * math::pow(a, b - 1); };
@@ -92,7 +92,7 @@ Variable pow(Real x, const Variable& y, Where where) {
 
 // z = max of x over some axes
 struct Max : Node {
-  Tensor x, z;  // z with the reduced axes kept
+  Saved x{this}, z{this};  // z with the reduced axes kept
   Axes axes;
   void backward(const Tensor& dz) override {  // dx = dz / (number of maxima) at each maximum
     const Tensor is_max =
@@ -113,7 +113,7 @@ Variable max(const Variable& x, const Axes& axes, bool keep, Where where) {
 
 // z = log softmax(x)
 struct LogSoftmax : Node {
-  Tensor z;
+  Saved z{this};
   int axis = -1;
   void backward(const Tensor& dz) override { accumulate(0, log_softmax_backward(z, dz, axis)); }
 };
@@ -137,7 +137,7 @@ Variable broadcast_to(const Variable& x, const Shape& shape, Where where) {
 
 // z = sqrt x
 struct Sqrt : Node {
-  Tensor z;
+  Saved z{this};
   void backward(const Tensor& dz) override {
     accumulate(0, div(scale(dz, Real(0.5)), z));
   }  // dx = dz / (2 z)
@@ -149,18 +149,21 @@ Variable sqrt(const Variable& x, Where where) {
   return record("sqrt", op, op->z, {x}, where);
 }
 
-// z = max(x, 0)
-struct Relu : Node {
-  Tensor x;
-  void backward(const Tensor& dz) override {  // dx = dz where x > 0
-    accumulate(0, map("relu", dz, x, where, [](Real d, Real a) { return a > 0 ? d : Real(0); }));
+// z = sqrt(sum of x^2 over some axes)
+struct Norm : Node {
+  Saved x{this}, z{this};                     // z with the reduced axes kept
+  void backward(const Tensor& dz) override {  // dx = dz x / z, and 0 where z = 0
+    const auto quotient = [](Real a, Real n) { return n == 0 ? Real(0) : a / n; };
+    accumulate(0, mul(map("norm", x, z, where, quotient), dz.reshape(z.shape())));
   }
 };
 
-Variable relu(const Variable& x, Where where) {
-  auto op = make_node<Relu>();
+Variable norm(const Variable& x, const Axes& axes, bool keep, Where where) {
+  auto op = make_node<Norm>();
   op->x = x.value();
-  return record("relu", op, relu(op->x), {x}, where);
+  op->z = sqrt(sum(mul(op->x, op->x), axes, true, where));
+  const Tensor z = keep ? Tensor(op->z) : sqrt(sum(mul(op->x, op->x), axes, false, where));
+  return record("norm", op, z, {x}, where);
 }
 
 }  // namespace segue

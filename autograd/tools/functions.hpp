@@ -5,8 +5,6 @@
 
 namespace segue {
 
-/// max(x, 0), with slope 0 at 0.
-Variable relu(const Variable& x, Where where = Where::current());
 Variable sqrt(const Variable& x, Where where = Where::current());
 Variable exp(const Variable& x, Where where = Where::current());
 Variable log(const Variable& x, Where where = Where::current());
@@ -26,5 +24,10 @@ Variable max(const Variable& x, const Axes& axes, bool keep = false,
 Variable log_softmax(const Variable& x, int axis = -1, Where where = Where::current());
 /// As Tensor::broadcast_to; the gradients of all repetitions are summed.
 Variable broadcast_to(const Variable& x, const Shape& shape, Where where = Where::current());
+
+/// The Euclidean length of x over the named axes, with gradient 0 where it is 0, although the slope
+/// of sqrt there is infinite.
+Variable norm(const Variable& x, const Axes& axes, bool keep = false,
+              Where where = Where::current());
 
 }  // namespace segue

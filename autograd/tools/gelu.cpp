@@ -18,7 +18,7 @@ Real gelu_tanh(Real x) { return math::tanh(gelu_slope * (x + gelu_cubic * x * x 
 
 // z = x/2 (1 + t), t = tanh(k (x + c x^3))
 struct Gelu : Node {
-  Tensor x;
+  Saved x{this};
   void backward(
       const Tensor& dz) override {  // dx = dz (1/2 (1 + t) + x/2 (1 - t^2) k (1 + 3 c x^2))
     accumulate(0, map("gelu", dz, x, where, [](Real d, Real a) {

@@ -24,8 +24,8 @@ void each_node(const Variable& z, const Visit& visit) {
     const bool first_time = seen.insert(next.node).second;
     if (!visit(*next.node, next.depth, first_time)) return;
     if (!first_time) continue;
-    for (auto input = next.node->inputs.rbegin(); input != next.node->inputs.rend(); ++input) {
-      pending.push_back({input->node.get(), next.depth + 1});
+    for (std::size_t i = next.node->inputs.size(); i-- > 0;) {
+      pending.push_back({next.node->inputs[i].get(), next.depth + 1});
     }
   }
 }
@@ -95,9 +95,8 @@ std::string graph_as_dot(const Variable& z, std::size_t most) {
   each_node(z, [&](const Node& node, int, bool first_time) {
     if (!drawn.contains(node.id)) return false;
     if (!first_time) return true;
-    for (const Input& input : node.inputs) {
-      if (drawn.contains(input.node->id))
-        out += fmt::format("  n{} -> n{};\n", input.node->id, node.id);
+    for (const std::shared_ptr<Node>& input : node.inputs) {
+      if (drawn.contains(input->id)) out += fmt::format("  n{} -> n{};\n", input->id, node.id);
     }
     if (drawn.contains(node.cut))
       out += fmt::format("  n{} -> n{} [style=dashed, arrowhead=none];\n", node.cut, node.id);

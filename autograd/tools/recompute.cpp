@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <list>
 #include <optional>
 #include <utility>
 
@@ -46,20 +47,23 @@ class Repeat {
 // z = f(x, y, ..)
 struct Recompute : Node {
   std::function<Variable(const std::vector<Variable>&)> f;
+  std::list<Saved> given;  // the values of all inputs
   std::size_t arguments =
       0;  // the first of the inputs; behind them stand the leaves that f uses beside them
   Random* random = nullptr;
   std::optional<Random> random_before;
 
   void backward(const Tensor& dz) override {
-    for (const Input& input : inputs) {
-      if (input.node->value.storage() == input.storage) continue;
+    std::size_t next = 0;
+    for (const Saved& before : given) {
+      const Node& input = *inputs[next++];
+      if (input.value.storage() == before.storage()) continue;
       fail<GraphError>(where, "recompute: '{}' was given another value before backward",
-                       input.node->label);
+                       input.label);
     }
     std::vector<Variable> x;
     for (std::size_t i = 0; i < arguments; ++i)
-      x.push_back(leaf_with_value_of(Variable(inputs[i].node)));
+      x.push_back(leaf_with_value_of(Variable(inputs[i])));
     const Variable z = [&] {
       const Repeat repeat(random, random_before);
       return f(x);
@@ -100,6 +104,7 @@ Variable recompute(const std::function<Variable(const std::vector<Variable>&)>& 
         x.begin(), x.end(), [&](const Variable& known) { return known.shared_node() == node; });
     if (node->inputs.empty() && !argument) used.emplace_back(node);
   }
+  for (const Variable& input : used) op->given.emplace_back(op.get()) = input.value();
   return record("recompute", op, z.value(), std::vector<VariableRef>(used.begin(), used.end()),
                 where);
 }

@@ -45,8 +45,8 @@ std::vector<const Node*> nodes_of(const Variable& z, Where where) {
   std::vector<const Node*> nodes = {&z.node()};
   std::unordered_set<const Node*> seen = {&z.node()};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const Input& input : nodes[i]->inputs) {
-      if (seen.insert(input.node.get()).second) nodes.push_back(input.node.get());
+    for (const std::shared_ptr<Node>& input : nodes[i]->inputs) {
+      if (seen.insert(input.get()).second) nodes.push_back(input.get());
     }
     if (nodes.size() > most_drawn) {
       throw ValueError(located(
@@ -84,10 +84,10 @@ std::map<const Node*, std::size_t> columns_of(const std::vector<const Node*>& no
   std::map<std::uint64_t, std::size_t> column_by_id;
   for (const Node* node : nodes) {
     std::size_t c = column_by_id.count(node->cut) > 0 ? column_by_id[node->cut] + 1 : node->cut != 0 ? 1 : 0;
-    for (const Input& input : node->inputs) c = std::max(c, column[input.node.get()] + 1);
+    for (const std::shared_ptr<Node>& input : node->inputs) c = std::max(c, column[input.get()] + 1);
     column[node] = column_by_id[node->id] = c;
-    for (const Input& input : node->inputs) {
-      std::size_t& first = first_user.try_emplace(input.node.get(), c).first->second;
+    for (const std::shared_ptr<Node>& input : node->inputs) {
+      std::size_t& first = first_user.try_emplace(input.get(), c).first->second;
       first = std::min(first, c);
     }
   }
@@ -104,7 +104,7 @@ Drawing places_and_lines(const std::vector<const Node*>& nodes) {
   Drawing drawing;
   for (const Node* node : nodes) by_id[node->id] = place[node] = add_place(drawing, node, column[node]);
   for (const Node* node : nodes) {
-    for (const Input& input : node->inputs) add_line(drawing, place[input.node.get()], place[node], false);
+    for (const std::shared_ptr<Node>& input : node->inputs) add_line(drawing, place[input.get()], place[node], false);
     if (node->cut == 0) continue;
     if (by_id.count(node->cut) == 0) {
       by_id[node->cut] = add_place(drawing, nullptr, column[node] - 1);
@@ -165,7 +165,7 @@ std::string made_as(const Node& node) {
   if (node.cut != 0) return "stop_gradient of " + node.label;
   if (node.inputs.empty()) return (node.label.empty() ? "" : node.label + ", ") + node.op;
   std::string text = (node.label.empty() ? "" : node.label + " = ") + node.op + "(";
-  for (const Input& input : node.inputs) text += (&input == &node.inputs.front() ? "" : ", ") + name_of(*input.node);
+  for (const std::shared_ptr<Node>& input : node.inputs) text += (&input == node.inputs.begin() ? "" : ", ") + name_of(*input);
   return text + ")";
 }
 

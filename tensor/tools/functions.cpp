@@ -65,14 +65,13 @@ Tensor max(const Tensor& x, const Axes& axes, bool keep, Where where) {
   if (x.size() == 0 && kept_shape(x.shape(), axes, where).size() > 0) {
     fail<ShapeError>(where, "max: no elements along an axis of {}", x.shape());
   }
-  if (x.rank() == 0 || reduced.empty()) return x.clone();
+  if (x.rank() == 0 || reduced.size() == 0) return x.clone();
   Tensor z = x;
   for (const int axis : reduced) z = max_along(z, axis);
   if (keep) return z;
   Shape shape;
   for (int axis = 0; axis < x.rank(); ++axis) {
-    if (std::find(reduced.begin(), reduced.end(), axis) == reduced.end())
-      shape.push_back(x.shape()[axis]);
+    if (!reduced.contains(axis)) shape.push_back(x.shape()[axis]);
   }
   return z.reshape(shape, where);
 }

@@ -1,4 +1,5 @@
 #include "autograd/tools/functions.hpp"
+#include "autograd/relu.hpp"
 
 #include <doctest/doctest.h>
 

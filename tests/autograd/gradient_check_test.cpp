@@ -17,7 +17,7 @@ namespace {
 struct WrongSum : Node {
   Real wrong = 0;
   void backward(const Tensor& dz) override {
-    Tensor dx = Tensor::full(inputs[0].node->value.shape(), dz.item());
+    Tensor dx = Tensor::full(inputs[0]->value.shape(), dz.item());
     dx.set_in_place({1}, wrong);
     accumulate(0, dx);
   }

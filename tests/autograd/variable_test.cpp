@@ -29,8 +29,8 @@ TEST_CASE("A node remembers its op, its inputs in order, and the source line tha
   CHECK(z.node().where.line() == line);
   CHECK(holds(short_location(z.node().where), "autograd/variable_test.cpp:"));
   REQUIRE(z.node().inputs.size() == 2);
-  CHECK(z.node().inputs[0].node == x.shared_node());
-  CHECK(z.node().inputs[1].node == y.shared_node());
+  CHECK(z.node().inputs[0] == x.shared_node());
+  CHECK(z.node().inputs[1] == y.shared_node());
 }
 
 TEST_CASE("A node keeps as many inputs as it was given, in order, and lets all go after backward") {
@@ -40,7 +40,7 @@ TEST_CASE("A node keeps as many inputs as it was given, in order, and lets all g
     const std::int64_t before = live_node_count();
     const Variable z = concat(x, 0);
     REQUIRE(z.node().inputs.size() == n);
-    for (std::size_t i = 0; i < n; ++i) CHECK(z.node().inputs[i].node == x[i].shared_node());
+    for (std::size_t i = 0; i < n; ++i) CHECK(z.node().inputs[i] == x[i].shared_node());
     backward(z, z.value());
     CHECK(z.node().inputs.empty());
     for (std::size_t i = 0; i < n; ++i) {

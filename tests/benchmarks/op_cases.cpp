@@ -1,8 +1,9 @@
-#include "autograd/add_relu.hpp"
+#include "autograd/relu.hpp"
 #include "autograd/arithmetic.hpp"
 #include "autograd/backward.hpp"
 #include "autograd/softmax.hpp"
 #include "autograd/tools/functions.hpp"
+#include "nn/kernels/linear_relu.hpp"
 #include "nn/layer_norm.hpp"
 #include "nn/loss.hpp"
 #include "tensor/random.hpp"
@@ -66,7 +67,7 @@ std::vector<Case> op_cases() {
       op("elementwise_mul", {{B, T, F}, {B, T, F}}, [](const Inputs& x) { return mul(x[0], x[1]); }),
       op("elementwise_relu", {{B, T, F}}, [](const Inputs& x) { return relu(x[0]); }),
       op("elementwise_exp", {{B, T, F}}, [](const Inputs& x) { return exp(x[0]); }),
-      op("add_relu", {{B, T, F}, {F}}, [](const Inputs& x) { return add_relu(x[0], x[1]); }),
+      op("linear_relu", {{B, T, D}, {D, F}, {F}}, [](const Inputs& x) { return linear_relu(x[0], x[1], x[2]); }),
       op("softmax", {{B, H, T, K}}, [](const Inputs& x) { return softmax(x[0]); }),
       op("layer_norm", {{B, T, D}, {D}, {D}}, [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); }),
       op("cross_entropy", {{B, T, V}}, [targets](const Inputs& x) { return cross_entropy(x[0], targets); }),

@@ -7,7 +7,7 @@
 
 #include "autograd/backward.hpp"
 #include "autograd/matmul.hpp"
-#include "autograd/tools/functions.hpp"
+#include "autograd/relu.hpp"
 #include "nn/optimizer.hpp"
 #include "nn/tools/layer_norm_plain.hpp"
 #include "tests/support/tiny_models.hpp"

@@ -32,7 +32,7 @@
 namespace segue {
 namespace {
 
-struct Inputs {
+struct TileInputs {
   Tensor q, k, values;  // [B, T, H Dh], [B, K, H Dh], [B, K, H Dh]
   Tensor r, r_T;        // [K, H Dh] and transposed
   Tensor u, v;          // [H, Dh]
@@ -58,7 +58,7 @@ bool row_is_finite(const Real* x, Index n) {
 
 // A few queries of one head in one row of the batch, and what is computed of them.
 struct Tile {
-  explicit Tile(const Inputs& inputs)
+  explicit Tile(const TileInputs& inputs)
       : in(inputs),
         K(in.K()),
         Dh(in.Dh()),
@@ -194,7 +194,7 @@ struct Tile {
     multiply(rows, keys, Dh, {by_distance, K, 1}, {r, row, 1}, d_qv + query, row, buffer);
   }
 
-  const Inputs& in;
+  const TileInputs& in;
   Index K, Dh;
   Index row;  // H Dh: from one position to the next
   Real scale;
@@ -217,7 +217,7 @@ struct Tile {
 // Calls use(tile) for every tile once it is scored, the heads on several threads, the tiles of a
 // head one after the other.
 template <class Use>
-void for_each_tile(const Inputs& in, const Use& use) {
+void for_each_tile(const TileInputs& in, const Use& use) {
   const Index T = in.T();
   const Index H = in.H();
   if (in.q.size() == 0) return;
@@ -238,7 +238,8 @@ void for_each_tile(const Inputs& in, const Use& use) {
 
 // out = softmax(scores) values
 struct AttendInTiles : Node {
-  Inputs in;
+  TileInputs in;
+  Saved q{this}, k{this}, values{this}, r{this}, u{this}, v{this};  // those of `in`
   Tensor largest, inverse_sums;  // of each query's scores, and of their exponentials: [B, H, T]
 
   Tensor forward() {
@@ -298,6 +299,12 @@ Variable attend_in_tiles(const Variable& q, const KeysValues& context, const Var
             pass.u.value().contiguous(),
             pass.v.value().contiguous(),
             pass.visible};
+  op->q = op->in.q;
+  op->k = op->in.k;
+  op->values = op->in.values;
+  op->r = op->in.r;
+  op->u = op->in.u;
+  op->v = op->in.v;
   return record("attend", op, op->forward(), {q, k, values, r, pass.u, pass.v}, Where::current());
 }
 
