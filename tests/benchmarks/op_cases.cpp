@@ -1,6 +1,6 @@
-#include "autograd/relu.hpp"
 #include "autograd/arithmetic.hpp"
 #include "autograd/backward.hpp"
+#include "autograd/relu.hpp"
 #include "autograd/softmax.hpp"
 #include "autograd/tools/functions.hpp"
 #include "nn/kernels/linear_relu.hpp"
@@ -60,17 +60,17 @@ std::vector<Case> op_cases() {
   const Index B = medium.B, T = c.segment_length, K = c.memory_length + T;
   const Index D = c.width, H = c.heads, F = c.feed_forward_width, V = c.vocabulary;
   const Tokens targets({B, T}, std::vector<Index>(static_cast<std::size_t>(B * T), V / 2));
-  using Inputs = std::vector<Variable>;
+  using Variables = std::vector<Variable>;
   return {
       scalar_node(),
-      op("elementwise_add", {{B, T, F}, {F}}, [](const Inputs& x) { return add(x[0], x[1]); }),
-      op("elementwise_mul", {{B, T, F}, {B, T, F}}, [](const Inputs& x) { return mul(x[0], x[1]); }),
-      op("elementwise_relu", {{B, T, F}}, [](const Inputs& x) { return relu(x[0]); }),
-      op("elementwise_exp", {{B, T, F}}, [](const Inputs& x) { return exp(x[0]); }),
-      op("linear_relu", {{B, T, D}, {D, F}, {F}}, [](const Inputs& x) { return linear_relu(x[0], x[1], x[2]); }),
-      op("softmax", {{B, H, T, K}}, [](const Inputs& x) { return softmax(x[0]); }),
-      op("layer_norm", {{B, T, D}, {D}, {D}}, [](const Inputs& x) { return layer_norm(x[0], x[1], x[2]); }),
-      op("cross_entropy", {{B, T, V}}, [targets](const Inputs& x) { return cross_entropy(x[0], targets); }),
+      op("elementwise_add", {{B, T, F}, {F}}, [](const Variables& x) { return add(x[0], x[1]); }),
+      op("elementwise_mul", {{B, T, F}, {B, T, F}}, [](const Variables& x) { return mul(x[0], x[1]); }),
+      op("elementwise_relu", {{B, T, F}}, [](const Variables& x) { return relu(x[0]); }),
+      op("elementwise_exp", {{B, T, F}}, [](const Variables& x) { return exp(x[0]); }),
+      op("linear_relu", {{B, T, D}, {D, F}, {F}}, [](const Variables& x) { return linear_relu(x[0], x[1], x[2]); }),
+      op("softmax", {{B, H, T, K}}, [](const Variables& x) { return softmax(x[0]); }),
+      op("layer_norm", {{B, T, D}, {D}, {D}}, [](const Variables& x) { return layer_norm(x[0], x[1], x[2]); }),
+      op("cross_entropy", {{B, T, V}}, [targets](const Variables& x) { return cross_entropy(x[0], targets); }),
   };
 }
 
