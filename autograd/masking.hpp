@@ -6,7 +6,9 @@
 
 namespace segue {
 
-/// x where mask is 0, `value` where it is not; no gradient passes there. The mask broadcasts to x.
+/// x where mask is 0, `value` where it is not. The mask broadcasts to x. The gradient of a masked
+/// element is 0. An op further back whose slope is infinite there makes NaN of it, as 1 / x does at
+/// x = 0: to be safe, mask the input of such an op, not its result.
 Variable masked_fill(const Variable& x, const Tensor& mask, Real value,
                      Where where = Where::current());
 

@@ -1,6 +1,7 @@
 #include "tensor/indexing.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "tensor/fail.hpp"
 
@@ -102,6 +103,10 @@ Tensor concat(const std::vector<Tensor>& parts, int axis, Where where) {
     if (!(part.shape() == expected)) {
       fail<ShapeError>(where, "concat: shapes {} and {} differ off axis {}", parts[0].shape(),
                        part.shape(), a);
+    }
+    if (shape[a] > std::numeric_limits<Index>::max() - part.shape()[a]) {
+      fail<ShapeError>(where,
+                       "concat: the lengths along axis {} add up to more than can be counted", a);
     }
     shape[a] += part.shape()[a];
   }

@@ -1,5 +1,6 @@
 #include "tensor/random.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <locale>
@@ -31,7 +32,10 @@ Index Random::below(Index n, Where where) {
 Tensor Random::uniform(const Shape& shape, Real low, Real high, Where where) {
   Tensor x = Tensor::uninitialized(shape, where);
   Real* out = x.data_in_place();
-  for (Index i = 0; i < x.size(); ++i) out[i] = low + (high - low) * static_cast<Real>(uniform());
+  const Real last = high > low ? std::nextafter(high, low) : high;  // rounding may reach `high`
+  for (Index i = 0; i < x.size(); ++i) {
+    out[i] = std::min(low + (high - low) * static_cast<Real>(uniform()), last);
+  }
   return x;
 }
 

@@ -22,8 +22,8 @@ namespace segue {
 using Real = SEGUE_REAL;
 using Index = std::int64_t;
 
-// The library has one of these two functions, and every source asks for the one of its Real: what was
-// compiled for float does not link with what was compiled for double.
+// The library has one of these two functions, and every source asks for the one of its Real: what
+// was compiled for float does not link with what was compiled for double.
 void compiled_for(float);
 void compiled_for(double);
 [[gnu::used]] inline void (*const library_needed)(Real) = &compiled_for;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "autograd/backward.hpp"
 #include "tensor/fail.hpp"
@@ -17,9 +18,11 @@ GradientCheck check_gradient(const std::function<Variable(const std::vector<Vari
                              const std::vector<Tensor>& inputs, double h, Where where) {
   std::vector<Variable> variables;
   for (const Tensor& input : inputs) variables.push_back(parameter(input.clone()));
-  backward(f(variables), Graph::release, where);
+  const Variable z = f(variables);
+  const double value = std::abs(static_cast<double>(z.item(where)));
+  backward(z, Graph::release, where);
 
-  GradientCheck worst;
+  std::vector<GradientCheck> elements;
   const NoGradientGuard no_gradient;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     Tensor x = variables[i].value();  // shares its numbers with the variable
@@ -33,14 +36,21 @@ GradientCheck check_gradient(const std::function<Variable(const std::vector<Vari
       element[e] = before - static_cast<Real>(h);
       const double below = static_cast<double>(f(variables).item(where));
       element[e] = before;
-      const double numeric = (above - below) / (2 * h),
-                   analytic = static_cast<double>(dx.data()[e]);
-      const double size = std::max({1.0, std::abs(analytic), std::abs(numeric)});
-      const double error = std::abs(analytic - numeric) / size;
-      // NaN counts as the worst, and stays it.
-      if (!std::isnan(worst.error) && !(error <= worst.error))
-        worst = {error, i, e, analytic, numeric};
+      elements.push_back({0, i, e, static_cast<double>(dx.data()[e]), (above - below) / (2 * h)});
     }
+  }
+
+  // Differences of two values are exact to the rounding of these values only.
+  const double rounding = static_cast<double>(std::numeric_limits<Real>::epsilon()) * value / h;
+  double size = std::max(1e8 * rounding, std::numeric_limits<double>::min());
+  for (const GradientCheck& e : elements) {
+    size = std::max({size, std::abs(e.analytic), std::abs(e.numeric)});
+  }
+  GradientCheck worst;
+  for (GradientCheck& e : elements) {
+    e.error = std::abs(e.analytic - e.numeric) / size;
+    // NaN counts as the worst, and stays it.
+    if (!std::isnan(worst.error) && !(e.error <= worst.error)) worst = e;
   }
   return worst;
 }

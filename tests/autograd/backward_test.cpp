@@ -5,9 +5,18 @@
 
 #include <limits>
 
+#include "autograd/arithmetic.hpp"
+#include "autograd/masking.hpp"
 #include "autograd/matmul.hpp"
+#include "autograd/reductions.hpp"
+#include "autograd/relu.hpp"
+#include "autograd/softmax.hpp"
 #include "autograd/tools/functions.hpp"
+#include "autograd/tools/gelu.hpp"
 #include "autograd/tools/graph.hpp"
+#include "nn/kernels/linear_relu.hpp"
+#include "nn/layer_norm.hpp"
+#include "nn/loss.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/parallel.hpp"
 #include "tests/support/random_inputs.hpp"
@@ -333,30 +342,151 @@ TEST_CASE("An interrupted backward leaves nothing behind in a kept graph") {
 }
 
 TEST_CASE("The sum of x[i] x[i-1] has a gradient that sums to 1984.5 for any number of threads") {
-  const int threads = thread_count();
   for (const int count : {1, 4, 8}) {
-    set_thread_count(count);
+    const SharingThreads sharing(count);
     const Variable x = parameter(scale(Tensor::arange(64), Real(0.5)));
     backward(sum(narrow(x, 0, 1, 63) * narrow(x, 0, 0, 63)));
     Real total = 0;
     for (const Real d : x.gradient().to_vector()) total += d;
     CHECK(total == Real(1984.5));
   }
-  set_thread_count(threads);
 }
 
 TEST_CASE("Gradients have the same bits for any number of threads") {
-  const int threads = thread_count();
   std::vector<Tensor> gradients;
   for (const int count : {1, 2, 5}) {
-    set_thread_count(count);
+    const SharingThreads sharing(count);
     const Variable x = parameter(random_tensor({300, 200})), b = parameter(random_tensor({200}, -1, 1, 8));
     backward(mean(tanh(x * x + b) * x));
     gradients.push_back(x.gradient());
     gradients.push_back(b.gradient());
   }
-  set_thread_count(threads);
   for (std::size_t i = 2; i < gradients.size(); ++i) CHECK(same_bits(gradients[i], gradients[i % 2]));
+}
+
+namespace {
+
+// Runs `op` on x, writes into what `which` picks of x and the result, and says what backward makes of it.
+std::string message_after_writing(const std::function<Variable(const Variable&)>& op, const Tensor& x,
+                                  bool into_result) {
+  const Variable input = parameter(x.clone());
+  const Variable z = op(input);
+  Tensor target = into_result ? z.value() : input.value();
+  target.fill_in_place(1);
+  const std::string message = thrown_by<GraphError>([&] { backward(sum(z)); });
+  CHECK_FALSE(input.has_gradient());
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("Writing into a tensor that an op keeps is an error, be it an input or a result, and changes no gradient") {
+  const Tensor x({2, 2}, {Real(0.5), 1, 2, 3});
+  const std::vector<std::function<Variable(const Variable&)>> keep_result = {
+      [](const Variable& v) { return exp(v); },
+      [](const Variable& v) { return tanh(v); },
+      [](const Variable& v) { return sigmoid(v); },
+      [](const Variable& v) { return sqrt(v); },
+      [](const Variable& v) { return softmax(v); },
+      [](const Variable& v) { return log_softmax(v); },
+      [](const Variable& v) { return max(v, {1}, true); },
+      [](const Variable& v) { return norm(v, {1}, true); },
+      [](const Variable& v) {
+        return linear_relu(v, Variable(Tensor::full({2, 3}, 1)), Variable(Tensor::zeros({3})));
+      }};
+  for (std::size_t k = 0; k < keep_result.size(); ++k) {
+    CAPTURE(k);
+    CHECK(holds(message_after_writing(keep_result[k], x, true), "changed in place after its use"));
+  }
+  const std::vector<std::function<Variable(const Variable&)>> keep_input = {
+      [](const Variable& v) { return v * v; },
+      [](const Variable& v) { return v / v; },
+      [](const Variable& v) { return matmul(v, v); },
+      [](const Variable& v) { return log(v); },
+      [](const Variable& v) { return relu(v); },
+      [](const Variable& v) { return pow(v, 2); },
+      [](const Variable& v) { return gelu(v); },
+      [](const Variable& v) { return max(v, {1}); },
+      [](const Variable& v) { return norm(v, {1}); },
+      [](const Variable& v) {
+        return cross_entropy(v, Tokens({2}, {0, 1}));
+      },
+      [](const Variable& v) { return layer_norm(v, Variable(Tensor::full({2}, 1)), Variable(Tensor::zeros({2}))); }};
+  for (std::size_t k = 0; k < keep_input.size(); ++k) {
+    CAPTURE(k);
+    CHECK(holds(message_after_writing(keep_input[k], x, false), "changed in place after its use"));
+  }
+}
+
+TEST_CASE("Writing into a mask that an op keeps is an error as well") {
+  const Variable x = parameter(Tensor({2}, {1, 2}));
+  Tensor mask({2}, {0, 1});
+  const Variable z = masked_fill(x, mask, 0);
+  mask.fill_in_place(0);
+  CHECK(holds(thrown_by<GraphError>([&] { backward(sum(z)); }), "masked_fill"));
+}
+
+TEST_CASE("What an op does not keep may be written into: its gradient stays right") {
+  const Variable x = parameter(Tensor({2}, {1, 2}));
+  const Variable z = x + x;
+  Tensor(x.value()).fill_in_place(7);
+  backward(sum(z));
+  CHECK(x.gradient().to_vector() == std::vector<Real>{2, 2});
+}
+
+TEST_CASE("A leaf's gradient shares its numbers with nothing, neither another leaf's nor the caller's") {
+  const Variable x = parameter(Tensor({3}, {1, 2, 3}));
+  const Variable y = parameter(Tensor({3}, {4, 5, 6}));
+  Tensor dz = Tensor::full({3}, 1);
+  backward(x + y, dz);
+  Tensor dx = x.gradient();
+  dx.fill_in_place(9);
+  CHECK(y.gradient().to_vector() == std::vector<Real>{1, 1, 1});
+  CHECK(dz.to_vector() == std::vector<Real>{1, 1, 1});
+
+  const Variable leaf = parameter(Tensor({3}, {1, 2, 3}));
+  backward(leaf, dz);
+  dz.fill_in_place(5);
+  CHECK(leaf.gradient().to_vector() == std::vector<Real>{1, 1, 1});
+
+  const Variable spread = parameter(Tensor({3}, {1, 2, 3}));
+  backward(sum(spread));
+  CHECK(spread.gradient().is_contiguous());
+  Tensor one = spread.gradient();
+  one.set_in_place({0}, 4);
+  CHECK(spread.gradient().to_vector() == std::vector<Real>{4, 1, 1});
+}
+
+TEST_CASE("A kept inner gradient is that of the last backward, a leaf's the sum of all") {
+  const Variable x = parameter(Tensor::scalar(2));
+  Variable y = x * x;
+  y.keep_gradient();
+  const Variable z = y * Variable(Tensor::scalar(3));
+  backward(z, Graph::keep);
+  backward(z, Graph::keep);
+  CHECK(y.gradient().item() == 3);
+  CHECK(x.gradient().item() == 24);
+}
+
+TEST_CASE("No gradient passes a mask, but 0 times an infinite slope behind it is NaN: masking the input is safe") {
+  const Tensor mask({2}, {1, 0});
+  const auto gradient = [&](const std::function<Variable(const Variable&)>& f) {
+    const Variable y = parameter(Tensor({2}, {0, 1}));
+    backward(sum(f(y)));
+    return y.gradient();
+  };
+  const Variable one(Tensor({2}, {1, 1}));
+  CHECK(std::isnan(gradient([&](const Variable& y) { return masked_fill(one / y, mask, 0); }).at({0})));
+  const Tensor safe = gradient([&](const Variable& y) { return masked_fill(one / masked_fill(y, mask, 1), mask, 0); });
+  CHECK(safe.to_vector() == std::vector<Real>{0, -1});
+}
+
+TEST_CASE("The gradient of a norm is x / |x|, and 0 where x is 0") {
+  const Variable x = parameter(Tensor({2, 2}, {3, 4, 0, 0}));
+  const Variable z = norm(x, {1});
+  CHECK(z.value().to_vector() == std::vector<Real>{5, 0});
+  backward(sum(z));
+  check_close(x.gradient(), Tensor({2, 2}, {Real(0.6), Real(0.8), 0, 0}));
 }
 
 }  // namespace segue::autograd_backward_test

@@ -67,4 +67,21 @@ TEST_CASE("A function of several numbers cannot be checked") {
   CHECK_THROWS_AS(check_gradient(f, {random_tensor({2})}), ShapeError);
 }
 
+TEST_CASE("The scale of a function does not matter: a wrong gradient is found at 1e-6, a right one passes at both") {
+  if (sizeof(Real) != 8) return;
+  const Tensor x = random_tensor({5}, Real(0.5), 2);
+  for (const Real c : {Real(1e-6), Real(1), Real(1e6)}) {
+    CAPTURE(c);
+    const auto right = [c](const std::vector<Variable>& v) { return scale(sum(exp(v[0])), c); };
+    CHECK(check_gradient(right, {x}).error < 1e-7);
+    // Half of each e^x is a plain number, which backward does not see.
+    const auto wrong = [c](const std::vector<Variable>& v) {
+      return scale(sum(exp(v[0])) + Variable(sum(exp(v[0])).value()), c);
+    };
+    CHECK(check_gradient(wrong, {x}).error > 0.1);
+  }
+  const auto flat = [](const std::vector<Variable>& v) { return sum(v[0] - v[0]) + Variable(Tensor::scalar(3)); };
+  CHECK(check_gradient(flat, {x}).error < 1e-7);
+}
+
 }  // namespace segue::autograd_gradient_check_test

@@ -140,7 +140,7 @@ TEST_CASE("layer_norm has the same bits for any number of threads") {
   set_thread_count(1);
   const Results one = run(fused, x, gain, Tensor::zeros({64}), dz);
   for (const int threads : {2, 5}) {
-    set_thread_count(threads);
+    const SharingThreads sharing(threads);
     const Results many = run(fused, x, gain, Tensor::zeros({64}), dz);
     CHECK(same_bits(many.z, one.z));
     CHECK(same_bits(many.dx, one.dx));

@@ -182,20 +182,18 @@ TEST_CASE("Micro-batches of 1 and 3 kept targets, summed and divided by 4, equal
 }
 
 TEST_CASE("Cross-entropy has the same bits for any number of threads") {
-  const int before = thread_count();
   const Tensor logits = random_tensor({200, 300}, -5, 5);
   Tokens targets({200});
   for (Index row = 0; row < 200; ++row) targets[row] = row % 7 == 0 ? none : row;
   std::vector<Tensor> losses, gradients;
   for (const int threads : {1, 2, 5}) {
-    set_thread_count(threads);
+    const SharingThreads sharing(threads);
     const Variable x = parameter(logits);
     const MeanLoss mean = mean_cross_entropy(x, targets);
     losses.push_back(mean.loss.value());
     backward(mean.loss);
     gradients.push_back(x.gradient());
   }
-  set_thread_count(before);
   for (std::size_t k = 1; k < 3; ++k) {
     CHECK(same_bits(losses[k], losses[0]));
     CHECK(same_bits(gradients[k], gradients[0]));

@@ -261,7 +261,7 @@ TEST_CASE("Going on from saved moments and step equals never having stopped") {
 TEST_CASE("A step has the same bits for any number of threads") {
   const int before = thread_count();
   const auto run = [](int threads) {
-    set_thread_count(threads);
+    const SharingThreads sharing(threads);
     const Variable x = with_gradient(random_tensor({300, 301}), random_tensor({300, 301}, -1, 1, 1));
     const std::vector<Parameter> all = {{"x", x}};
     clip_gradients(all, 1);
@@ -290,7 +290,7 @@ TEST_CASE("Many parameters that share the threads become what each becomes alone
   const double norm = clip_gradients(alone, 1).norm;
   for (const Parameter& p : alone) Adam({p}).step(Real(0.1));
   for (const int threads : {1, 2, 5}) {
-    set_thread_count(threads);
+    const SharingThreads sharing(threads);
     const std::vector<Parameter> together = made();
     CHECK(clip_gradients(together, 1).norm == norm);
     Adam(together).step(Real(0.1));

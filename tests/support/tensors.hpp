@@ -4,12 +4,15 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tensor/error.hpp"
+#include "tensor/kernels/thread_team.hpp"
 #include "tensor/parallel.hpp"
+#include "tensor/plain.hpp"
 #include "tensor/random.hpp"
 #include "tensor/tensor.hpp"
 
@@ -130,6 +133,26 @@ class Threads {
 
  private:
   int before_;
+};
+
+/// While one lives, parallel_for shares even what is small. At its end a task must have been shared, unless there is
+/// only one thread or ops run plain.
+class SharingThreads {
+ public:
+  explicit SharingThreads(int count) : threads_(count), divisor_(grain_divisor), before_(shared_tasks()) {
+    grain_divisor = std::numeric_limits<Index>::max();
+  }
+  ~SharingThreads() {
+    grain_divisor = divisor_;
+    if (thread_count() > 1 && !plain()) CHECK(shared_tasks() > before_);
+  }
+  SharingThreads(const SharingThreads&) = delete;
+  SharingThreads& operator=(const SharingThreads&) = delete;
+
+ private:
+  Threads threads_;
+  Index divisor_;
+  std::uint64_t before_;
 };
 
 }  // namespace segue

@@ -172,4 +172,12 @@ TEST_CASE("parts that do not fit together are a shape error with both shapes") {
   CHECK_THROWS_AS(concat({Tensor::scalar(1)}, 0), ShapeError);
 }
 
+TEST_CASE("Views whose lengths add up to more than can be counted are a shape error of concat") {
+  const Index half = Index{1} << 62;
+  const Tensor view = Tensor::zeros({1}).broadcast_to({half});
+  for (const std::size_t parts : {2U, 4U, 5U}) {
+    CHECK_THROWS_AS(concat(std::vector<Tensor>(parts, view), 0), ShapeError);
+  }
+}
+
 }  // namespace segue::tensor_indexing_test

@@ -148,7 +148,7 @@ TEST_CASE("matmul has the same bits for any number of threads [threads]") {
   const Tensor stack_x = random_tensor({6, 40, 50}), stack_y = random_tensor({6, 50, 40});
   const Tensor z = matmul(x, y), stack_z = matmul(stack_x, stack_y);
   for (const int count : {1, 2, 5}) {
-    const Threads threads(count);
+    const SharingThreads threads(count);
     CHECK(same_bits(z, matmul(x, y)));
     CHECK(same_bits(stack_z, matmul(stack_x, stack_y)));
   }

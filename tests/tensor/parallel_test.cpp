@@ -1,6 +1,9 @@
 // Threads: every index once, errors reach the caller, and the same bits for any number of threads.
 #include "tensor/parallel.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <limits>
 #include <mutex>
@@ -10,6 +13,8 @@
 
 #include "tensor/elementwise.hpp"
 #include "tensor/indexing.hpp"
+#include "tensor/kernels/thread_team.hpp"
+#include "tensor/plain.hpp"
 #include "tensor/reduce.hpp"
 #include "tensor/softmax.hpp"
 #include "tensor/tools/functions.hpp"
@@ -68,6 +73,7 @@ TEST_CASE("less than two grains of work stay on the calling thread in one range"
 }
 
 TEST_CASE("enough work is done by as many threads as were asked for, the caller among them") {
+  const PlainGuard fast(false);
   for (const int count : {1, 2, 5}) {
     const Threads threads(count);
     std::mutex mutex;
@@ -82,6 +88,7 @@ TEST_CASE("enough work is done by as many threads as were asked for, the caller 
 }
 
 TEST_CASE("the largest count of indices is cut without overflow") {
+  const PlainGuard fast(false);
   const Threads threads(5);
   constexpr Index n = std::numeric_limits<Index>::max();
   std::mutex mutex;
@@ -117,6 +124,7 @@ TEST_CASE("an exception in any range reaches the caller with its type, and the t
 }
 
 TEST_CASE("when every range throws, one exception comes out, after all have ended") {
+  const PlainGuard fast(false);
   const Threads threads(5);
   std::atomic<int> started = 0;
   CHECK_THROWS_AS(parallel_for(5, 1,
@@ -144,6 +152,7 @@ TEST_CASE("a nested parallel_for runs on its own thread and visits everything") 
 }
 
 TEST_CASE("an exception in a nested parallel_for reaches the outermost caller, and threads are used again after") {
+  const PlainGuard fast(false);
   const Threads threads(3);
   const auto inner = [](Index, Index) { throw ValueError("inner"); };
   CHECK_THROWS_AS(parallel_for(3, 1, [&](Index, Index) { parallel_for(10, 1, inner); }), ValueError);
@@ -222,7 +231,7 @@ TEST_CASE("every operation gives the same bits for 1, 2 and 5 threads") {
   };
   std::vector<Tensor> expected;
   for (const int count : {1, 2, 5}) {
-    const Threads threads(count);
+    const SharingThreads threads(count);
     const std::vector<Tensor> got = all();
     if (count == 1) expected = got;
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -231,6 +240,41 @@ TEST_CASE("every operation gives the same bits for 1, 2 and 5 threads") {
       CHECK(same_bits(got[i], expected[i]));
     }
   }
+}
+
+TEST_CASE("A small task is shared when grains are divided, and not otherwise") {
+  if (plain()) return;
+  const Threads threads(2);
+  const std::uint64_t before = shared_tasks();
+  visits(100, 1000);
+  CHECK(shared_tasks() == before);
+  const SharingThreads sharing(2);
+  CHECK(visits(100, 1000) == std::vector<int>(100, 1));
+  CHECK(shared_tasks() == before + 1);
+}
+
+TEST_CASE("A child process computes and exits although it has none of its parent's threads") {
+  const Threads threads(3);
+  CHECK(parallel_sum(1000) == 499500);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // ends a child that hangs
+    _exit(parallel_sum(1000) == 499500 && parallel_sum(1000) == 499500 ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(parallel_sum(1000) == 499500);
+}
+
+TEST_CASE("A body may wait for a thread that has a task of its own") {
+  const Threads threads(2);
+  Index inner = 0;
+  parallel_for(2, 1, [&](Index begin, Index) {
+    if (begin == 0) std::thread([&] { inner = parallel_sum(1000); }).join();
+  });
+  CHECK(inner == 499500);
 }
 
 }  // namespace segue::tensor_parallel_test

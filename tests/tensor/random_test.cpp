@@ -180,4 +180,13 @@ TEST_CASE("the state does not depend on how the user's country writes numbers") 
   CHECK(other.state() == state);
 }
 
+TEST_CASE("A uniform number never reaches the upper end, however close it is") {
+  Random random(3);
+  const Real next = std::nextafter(Real(1), Real(2));
+  for (const Real x : random.uniform({10000}, 1, next).to_vector()) CHECK(x == 1);
+  const Real high = std::nextafter(next, Real(2));
+  for (const Real x : random.uniform({10000}, 1, high).to_vector()) REQUIRE(x < high);
+  for (const Real x : random.uniform({1000000}, 0, 1).to_vector()) REQUIRE(x < 1);
+}
+
 }  // namespace segue::tensor_random_test

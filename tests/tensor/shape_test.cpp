@@ -110,4 +110,21 @@ TEST_CASE("a location shows the file with its folder only, and the line") {
   CHECK(located("no", where) == "no (at " + short_location(where) + ")");
 }
 
+TEST_CASE("An axis that a shape has not is an error") {
+  Shape shape{2, 3};
+  CHECK_THROWS_AS(shape[2], RangeError);
+  CHECK_THROWS_AS(shape[-1], RangeError);
+  CHECK_THROWS_AS(shape[7] = 1, RangeError);
+  CHECK_THROWS_AS(Shape{}[0], RangeError);
+}
+
+TEST_CASE("Axes are made of a list or of a vector, up to eight") {
+  const std::vector<int> numbers = {2, -1};
+  CHECK(Axes(numbers) == Axes{2, -1});
+  CHECK(Axes(numbers).contains(-1));
+  CHECK_FALSE(Axes(numbers).contains(1));
+  CHECK(Axes{}.size() == 0);
+  CHECK_THROWS_AS(Axes(std::vector<int>(9, 0)), RangeError);
+}
+
 }  // namespace segue::tensor_shape_test

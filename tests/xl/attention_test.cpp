@@ -306,7 +306,7 @@ TEST_CASE(
   set_thread_count(1);
   const auto alone = run(c.inputs());
   for (const int threads : {2, 5}) {
-    set_thread_count(threads);
+    const SharingThreads sharing(threads);
     const auto shared = run(c.inputs());
     for (std::size_t i = 0; i < alone.size(); ++i) CHECK(same_bits(shared[i], alone[i]));
   }
