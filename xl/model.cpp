@@ -1,6 +1,7 @@
 #include "xl/model.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "autograd/arithmetic.hpp"
 #include "autograd/matmul.hpp"
@@ -23,6 +24,11 @@ void check_segment(const Config& config, const Tokens& tokens, const Memory& mem
   for (const Variable& m : memory.layers) {
     if (m.shape() == expected) continue;
     fail<ShapeError>(where, "model: a layer's memory {}; expected {}", m.shape(), expected);
+  }
+  constexpr Index most = std::numeric_limits<Index>::max();
+  for (const Index read : memory.tokens_read) {
+    if (read >= 0 && read <= most - tokens.shape[1]) continue;
+    fail<ValueError>(where, "model: a memory of {} tokens read; expected 0 .. {}", read, most);
   }
   if (config.same_length && memory.limit == 0) {
     fail<ValueError>(where,

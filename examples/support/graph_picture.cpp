@@ -165,7 +165,8 @@ std::string made_as(const Node& node) {
   if (node.cut != 0) return "stop_gradient of " + node.label;
   if (node.inputs.empty()) return (node.label.empty() ? "" : node.label + ", ") + node.op;
   std::string text = (node.label.empty() ? "" : node.label + " = ") + node.op + "(";
-  for (const std::shared_ptr<Node>& input : node.inputs) text += (&input == node.inputs.begin() ? "" : ", ") + name_of(*input);
+  for (const std::shared_ptr<Node>& input : node.inputs)
+    text += (&input == node.inputs.begin() ? "" : ", ") + name_of(*input);
   return text + ")";
 }
 

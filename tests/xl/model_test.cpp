@@ -248,4 +248,13 @@ TEST_CASE("A change to the config holds for all layers at once") {
                   other(tokens, memory, Mode::train(b)).logits.value()));
 }
 
+TEST_CASE("A count of tokens read at either end of its range is an error, not an overflow") {
+  const TransformerXL model = random_model(tiny_config());
+  for (const Index read : {std::numeric_limits<Index>::max() - 3, std::numeric_limits<Index>::min()}) {
+    Memory memory = random_memory(model.config, 1, 5, 5);
+    memory.tokens_read = {read};
+    CHECK_THROWS_AS(model(random_tokens(1, 4, 7), memory, Mode::evaluate()), ValueError);
+  }
+}
+
 }  // namespace segue::xl_model_test

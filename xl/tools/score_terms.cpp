@@ -18,7 +18,7 @@ ScoreTerms score_terms(const RelativeAttention& attention, const Variable& h,
   const Variable q = split_heads(matmul(h, attention.w_q), H);          // [B, H, T, Dh]
   const Variable k = split_heads(matmul(context, attention.w_k_E), H);  // [B, H, K, Dh]
   const Variable r = split_heads(matmul(pass.R, attention.w_k_R), H);   // [H, K, Dh]
-  const auto for_each_query = [&](const Variable& bias) {  // [H, Dh] -> [B, H, T, Dh]
+  const auto for_each_query = [&](const Variable& bias) {               // [H, Dh] -> [B, H, T, Dh]
     return Variable(bias.value().reshape({H, 1, Dh}).broadcast_to(q.shape()));
   };
 
