@@ -122,9 +122,7 @@ Chart empty_chart(const Settings& s) {
 }
 
 void tell(const Settings& s) {
-  make_config(s.model, s.symbols, 0);  // what makes no sense is to be said before anything else
-  make_folder(s.out);                  // now, and not when hours of training have passed
-  set_thread_count(static_cast<int>(s.model.threads));
+  prepare(s.model, s.symbols, 0, s.out);
   fmt::print(
       "Each row repeats a random block of P = {} symbols, cut into segments of T = {}.\n"
       "The next token is known to whoever sees P - 1 = {} tokens back: with a memory of M tokens,\n"

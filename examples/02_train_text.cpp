@@ -94,7 +94,8 @@ Result train_model(const Settings& s, Index M, const Material& material, Series&
       fmt::format("training with M = {}", M), model, s.model, [&] { return streams.next(); }, watch);
   const std::string name = M == 0 ? "train_text_vanilla" : "train_text";
   const std::string checkpoint = fmt::format("{}/{}.safetensors", s.out, name);
-  save_training(checkpoint, model, run.optimizer, run.state, streams.position());
+  save_training(checkpoint, model, run.optimizer, run.state, streams.position(),
+                material.vocabulary ? &*material.vocabulary : nullptr);
   save_words(material, checkpoint);
   // An interrupted run has no last measurement yet. It comes behind the checkpoint, which no second Ctrl-C shall lose.
   if (curve.x.empty() || curve.x.back() < static_cast<double>(run.state.step)) measure(run.state.step, run.loss);
@@ -116,9 +117,7 @@ void print_summary(const std::vector<Index>& memory_lengths, const std::vector<R
 
 void tell(const Settings& s) {
   check_choice("unit", s.unit, {"bytes", "words"});
-  make_config(s.model, 256, s.memory_length);  // what makes no sense is to be said before anything else
-  make_folder(s.out);                          // now, and not when hours of training have passed
-  set_thread_count(static_cast<int>(s.model.threads));
+  prepare(s.model, 256, s.memory_length, s.out);
   const Material material = read_material(s);
   const Text& text = material.text;
   check_length(text, s.model);

@@ -193,9 +193,7 @@ void show_beyond(const Settings& s, const std::vector<Result>& results) {
 
 void tell(const Settings& s) {
   const std::vector<Encoding> encodings = chosen_encodings(s);  // what makes no sense is said before anything else
-  make_config(s.model, s.symbols, s.memory_length);
-  make_folder(s.out);
-  set_thread_count(static_cast<int>(s.model.threads));
+  prepare(s.model, s.symbols, s.memory_length, s.out);
   const Text text = read_text(s.text);
   check_length(text, text_settings(s));
   fmt::print(
@@ -235,7 +233,7 @@ int main(int argc, char** argv) {
   arguments.add("period", s.period, "period P of the copy, in tokens", 1, 4096);
   arguments.add("symbols", s.symbols, "size of the copy's alphabet V", 2, 65536);
   arguments.add("text", s.text, "file to learn from; empty for the project's own book and README");
-  arguments.add("text_steps", s.text_steps, "training steps on the text", 1);
+  arguments.add("text_steps", s.text_steps, "training steps on the text", 1, most_steps);
   arguments.add("table_rows", s.table_rows, "rows of learned tables", 1, 65536);
   arguments.add("beyond", s.beyond, "how many times longer than in training the last rows are", 2, 64);
   arguments.add("rows", s.rows, "fresh rows to measure on", 1, 65536);

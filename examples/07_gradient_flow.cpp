@@ -10,14 +10,12 @@
 #include <functional>
 #include <vector>
 
-#include "autograd/backward.hpp"
 #include "examples/support/chart.hpp"
 #include "examples/support/interrupt.hpp"
 #include "examples/support/lesson.hpp"
 #include "examples/support/output.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/training.hpp"
-#include "nn/loss.hpp"
 #include "xl/tasks/periodic_copy.hpp"
 #include "xl/tools/gradient_flow.hpp"
 #include "xl/tools/memory_view.hpp"
@@ -27,14 +25,8 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.steps = 400;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {.steps = 400};
   Index memory_length = 32, period = 24, symbols = 16, rows = 32;
   std::string out = "out";
 };
@@ -83,17 +75,8 @@ Reading fresh_text(const Settings& s, Index M) {
 void measure_parameters(const Settings& s, TransformerXL& model, Measured& measured) {
   Random random = random_of(s, 2);
   PeriodicCopy task(s.period, s.symbols, s.rows, s.model.segment_length, segments_per_row(s), random);
-  Memory memory = empty_memory(model.config, s.rows, model.config.memory_length);
-  MeanLoss mean;
-  for (Index segment = 0; segment < segments_per_row(s); ++segment) {
-    const Batch batch = task.next();
-    const Output output = model(batch.inputs, memory, Mode::evaluate());
-    mean = mean_cross_entropy(output.logits, batch.targets);
-    memory = output.memory;
-  }
-  clear_gradients(parameters(model));
-  backward(mean.loss);
-  measured.loss = static_cast<double>(mean.loss.item());
+  measured.loss = gradient_of_last_segment(
+      model, [&] { return task.next(); }, s.rows, segments_per_row(s));
   measured.norms = gradient_norms(parameters(model));
 }
 
@@ -244,9 +227,7 @@ void write_tables(const Settings& s, const std::vector<Measured>& all) {
 }
 
 void tell(const Settings& s) {
-  make_config(s.model, s.symbols, s.memory_length);  // what makes no sense is to be said before anything else
-  make_folder(s.out);                                // now, and not when hours of training have passed
-  set_thread_count(static_cast<int>(s.model.threads));
+  prepare(s.model, s.symbols, s.memory_length, s.out);
   fmt::print(
       "Each row repeats a random block of P = {} symbols, cut into segments of T = {}. Three models learn it, in {}\n"
       "step{} each: without memory, with a memory of M = {}, and with one that gradients may run through.\n\n",

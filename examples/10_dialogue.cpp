@@ -26,15 +26,8 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.steps = 1500;
-  m.learning_rate = 0.004;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {.steps = 1500, .learning_rate = 0.004};
   Index memory_length = 96, rows = 64, exchanges = 16, turn_limit = 1000;
   double temperature = 0;
   std::string checkpoint = "", script = "", out = "out";
@@ -191,10 +184,8 @@ void talk(const Settings& s, Dialogue& dialogue) {
 }
 
 void tell(const Settings& s) {
-  make_config(s.model, static_cast<Index>(toy_words().size()), s.memory_length);  // what makes no sense is said first
-  make_folder(s.out);
+  prepare(s.model, static_cast<Index>(toy_words().size()), s.memory_length, s.out);
   const std::vector<Index> script = s.script.empty() ? std::vector<Index>{} : read_bytes(s.script);
-  set_thread_count(static_cast<int>(s.model.threads));
   const TransformerXL model = s.checkpoint.empty() ? compare(s) : load_model(s.checkpoint);
   if (model.config.vocabulary != static_cast<Index>(toy_words().size())) {
     throw FileError(s.checkpoint + " holds no model of the toy world");
@@ -202,7 +193,6 @@ void tell(const Settings& s) {
   DialogueOptions options;
   options.marks = toy_marks();
   options.sampling.temperature = static_cast<Real>(s.temperature);
-  options.memory_length = model.config.memory_length;
   options.turn_limit = s.turn_limit;
   Dialogue dialogue(model, options, static_cast<std::uint64_t>(s.model.seed));
   if (s.script.empty() && !s.talk && s.exchanges > 0) show_sample(s, dialogue);

@@ -61,16 +61,10 @@ Part read_part(const Settings& s) {
 
 // The words of the model; none for a model of bytes.
 std::optional<Vocabulary> read_words(const Settings& s, const Config& config) {
-  const std::filesystem::path file = vocabulary_beside(s.checkpoint);
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) {
-    if (config.vocabulary == 256) return {};
-    throw FileError(fmt::format("{} holds no model of bytes, and there is no {}", s.checkpoint, file.string()));
-  }
-  Vocabulary words = load_vocabulary(file);
-  if (words.size() == config.vocabulary) return words;
-  throw FileError(
-      fmt::format("{} has {} words, but the model knows {} tokens", file.string(), words.size(), config.vocabulary));
+  std::optional<Vocabulary> words = load_words(s.checkpoint);
+  if (words || config.vocabulary == 256) return words;
+  throw FileError(fmt::format("{} holds no model of bytes, and there is no {}", s.checkpoint,
+                              vocabulary_beside(s.checkpoint).string()));
 }
 
 // A text in tokens, and how many bytes and characters they spell without the first, which is given.

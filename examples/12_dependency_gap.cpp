@@ -27,16 +27,8 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.segment_length = 32;
-  m.batch = 16;
-  m.steps = 500;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {.segment_length = 32, .steps = 500, .batch = 16};
   Index memory_length = 256, trained_gap = 200, keys = 8, questions = 32;
   std::vector<Index> gaps = {20, 100, 200, 500, 1000, 2000, 5000};  // in rising order
   std::string out = "out";
@@ -326,9 +318,7 @@ void look_at_scores(const Settings& s, const TransformerXL& model) {
 }
 
 void tell(const Settings& s) {
-  make_config(s.model, s.task(0).vocabulary(), s.memory_length);  // what makes no sense is said before anything else
-  make_folder(s.out);
-  set_thread_count(static_cast<int>(s.model.threads));
+  prepare(s.model, s.task(0).vocabulary(), s.memory_length, s.out);
   const Index T = s.model.segment_length, cover = s.gaps.back() + 1;
   fmt::print(
       "A key out of {}, a gap of noise, a query: which key was it? Two models learn it in {} steps, with\n"

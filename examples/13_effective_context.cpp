@@ -357,9 +357,7 @@ void show_text(const Settings& s, const Text& text) {
 }
 
 void tell(const Settings& s) {
-  make_config(s.model, s.symbols, s.memory_length);  // what makes no sense is to be said before anything else
-  make_folder(s.out);                                // now, and not when hours of training have passed
-  set_thread_count(static_cast<int>(s.model.threads));
+  prepare(s.model, s.symbols, s.memory_length, s.out);
   const Text text = s.text_steps > 0 ? read_text(s.text) : Text{};
   if (s.text_steps > 0) {
     check_length(text, text_settings(s));
@@ -391,7 +389,7 @@ int main(int argc, char** argv) {
   arguments.add("text_segment_length", s.text_segment_length, "segment length T on the text, in bytes", 1, 4096);
   arguments.add("text_memory_length", s.text_memory_length, "memory M of those that have one there, in bytes", 1, 4096);
   arguments.add("text_layers", s.text_layers, "layers N there", 1, 64);
-  arguments.add("text_steps", s.text_steps, "training steps there; 0 leaves the text out", 0);
+  arguments.add("text_steps", s.text_steps, "training steps there; 0 leaves the text out", 0, most_steps);
   arguments.add("context_step", s.context_step, "by how many bytes contexts grow", 1, 4096);
   arguments.add("targets", s.targets, "bytes of the held-out text to predict with each context", 1, 1000000);
   add_arguments(arguments, s.model);

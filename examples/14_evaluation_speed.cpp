@@ -367,9 +367,7 @@ void report(const Settings& s, const Results& results) {
 void tell(Settings s) {
   std::sort(s.attention_lengths.begin(), s.attention_lengths.end());
   std::sort(s.segment_lengths.begin(), s.segment_lengths.end());
-  make_config(s.model, V, training_memory);  // what makes no sense is to be said before anything else
-  make_folder(s.out);
-  set_thread_count(static_cast<int>(s.model.threads));
+  prepare(s.model, V, training_memory, s.out);
   const Text text = read_text("");
   check_length(text, s.model);
   const Index start = find_start(s, text);
@@ -392,7 +390,7 @@ int main(int argc, char** argv) {
   arguments.add("layers", s.model.layers, "layers N", 1, 64);
   arguments.add("heads", s.model.heads, "heads H", 1, 64);
   arguments.add("width", s.model.width, "width D of the model, a multiple of 2 heads", 2, 4096);
-  arguments.add("steps", s.model.steps, "training steps", 1);
+  arguments.add("steps", s.model.steps, "training steps", 1, most_steps);
   arguments.add("seed", s.model.seed, "seed of the weights", 0);
   arguments.add("threads", s.model.threads, "threads", 1, 256);
   arguments.add("out", s.out, "folder for the pictures and numbers");

@@ -23,16 +23,8 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.steps = 2000;
-  m.batch = 16;
-  m.segment_length = 32;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {.segment_length = 32, .steps = 2000, .batch = 16};
   Index memory_length = 96, cut_memory = 16, texts = 128, length = 240, shown = 160;
   double temperature = 1;
   std::string out = "out";

@@ -31,16 +31,8 @@ using namespace segue;
 
 namespace {
 
-ModelSettings default_model() {
-  ModelSettings m;
-  m.segment_length = 8;
-  m.batch = 16;
-  m.steps = 200;
-  return m;
-}
-
 struct Settings {
-  ModelSettings model = default_model();
+  ModelSettings model = {.segment_length = 8, .steps = 200, .batch = 16};
   std::string data = "text,copy,recall";
   std::string encodings = "transformer_xl,shaw,sinusoids_restarting,none";
   std::string terms = "bcd,acd,abd,abc,bd";
@@ -376,7 +368,7 @@ int main(int argc, char** argv) {
   arguments.add("terms", s.terms, "which of Transformer-XL's terms are on, as in bcd,acd; these have recurrence");
   arguments.add("seeds", s.seeds, "runs of each variant, with the seeds seed, seed + 1, ..", 2, 1000);
   arguments.add("memory_length", s.memory_length, "memory M of the models with recurrence, in tokens", 1, 4096);
-  arguments.add("text_steps", s.text_steps, "training steps on the text", 1);
+  arguments.add("text_steps", s.text_steps, "training steps on the text", 1, most_steps);
   arguments.add("text", s.text, "file to learn from; empty for the project's own book and README");
   arguments.add("period", s.period, "period P of the copy, in tokens", 1, 4096);
   arguments.add("symbols", s.symbols, "size of the copy's alphabet V", 2, 65536);

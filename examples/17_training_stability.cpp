@@ -12,7 +12,6 @@
 #include <numeric>
 #include <vector>
 
-#include "autograd/backward.hpp"
 #include "examples/support/chart.hpp"
 #include "examples/support/heat_map.hpp"
 #include "examples/support/interrupt.hpp"
@@ -20,7 +19,6 @@
 #include "examples/support/output.hpp"
 #include "examples/support/progress.hpp"
 #include "examples/support/training.hpp"
-#include "nn/loss.hpp"
 #include "nn/schedule.hpp"
 #include "xl/tasks/periodic_copy.hpp"
 #include "xl/tools/final_norm.hpp"
@@ -64,16 +62,8 @@ PeriodicCopy make_task(const Settings& s, Random& random) {
 // Norms of the gradient of the mean loss in the last segment of fresh rows.
 std::vector<double> layer_gradients(const Settings& s, TransformerXL& model, Random& random) {
   PeriodicCopy task = make_task(s, random);
-  Memory memory = empty_memory(model.config, s.model.batch, memory_length);
-  MeanLoss mean;
-  for (Index segment = 0; segment < segments_per_row; ++segment) {
-    const Batch batch = task.next();
-    const Output output = model(batch.inputs, memory, Mode::evaluate());
-    mean = mean_cross_entropy(output.logits, batch.targets);
-    memory = output.memory;
-  }
-  clear_gradients(parameters(model));
-  backward(mean.loss);
+  gradient_of_last_segment(
+      model, [&] { return task.next(); }, s.model.batch, segments_per_row);
   return layer_gradient_norms(model);
 }
 
@@ -164,7 +154,7 @@ Run train_one(const Settings& s, const Variant& variant, double rate, Index seed
   options.steps = s.model.steps;
   options.clip = static_cast<Real>(s.clip);
   options.learning_rate = [&](Index step) {
-    return warm_up_cosine(step, warm_up, s.model.steps, static_cast<Real>(rate));
+    return warm_up_cosine(step, warm_up, s.model.steps + 1, static_cast<Real>(rate));
   };
   options.report = [&](const StepReport& step) {
     if (step.targets > 0) losses.push_back(step.loss);
@@ -391,7 +381,7 @@ int main(int argc, char** argv) {
   arguments.add("shallow", s.shallow, "layers N of the shallow models", 1, 64);
   arguments.add("layers", s.model.layers, "layers N of the deep models", 1, 64);
   arguments.add("width", s.model.width, "width D of the model, a multiple of 2 heads = 4", 2, 4096);
-  arguments.add("steps", s.model.steps, "training steps of each run", 1);
+  arguments.add("steps", s.model.steps, "training steps of each run", 1, most_steps);
   arguments.add("seed", s.model.seed, "the first seed of weights and data", 0, 1000000000);
   arguments.add("seeds", s.seeds, "runs of each kind, with a seed each", 1, 1000);
   arguments.add("threads", s.model.threads, "threads", 1, 256);

@@ -14,7 +14,7 @@ inline constexpr Index ignored_target = -100;
 Variable cross_entropy(const Variable& logits, const Tokens& targets,
                        Where where = Where::current());
 
-struct MeanLoss {
+struct [[nodiscard]] MeanLoss {
   Variable loss;  // rank 0; 0 when no target counts
   Index count;    // targets that are not ignored
 };

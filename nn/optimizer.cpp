@@ -1,36 +1,37 @@
 #include "nn/optimizer.hpp"
 
-#include <algorithm>
 #include <cmath>
 
+#include "nn/kernels/adam_update.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/kernels/math.hpp"
-#include "tensor/map.hpp"
+#include "tensor/plain.hpp"
 #include "tensor/rows.hpp"
 
 namespace segue {
 namespace {
 
-struct AdamFactors {
-  Real b1, b2, correction1, correction2, tiny, decay, learning_rate;
-};
-
-// What one parameter's update reads and writes.
-struct Update {
-  Tensor g;  // contiguous
-  Real *x, *m, *v;
-};
-
-// A function of its own, with copies of all it needs: so the compiler knows that no store changes
-// them.
-void adam_update(Index n, Real* x, Real* m, Real* v, const Real* g, AdamFactors f) {
-  for (Index i = 0; i < n; ++i) {
+// Elements begin .. end - 1 of one parameter: Kingma and Ba's algorithm 1, with the decay of AdamW.
+void adam_update(const AdamUpdate& u, Index begin, Index end) {
+  const AdamFactors f = u.factors;  // a copy, so the compiler knows that no store changes it
+  const Real* const g = u.gradient.data();
+  Real *const x = u.x, *const m = u.m, *const v = u.v;
+  for (Index i = begin; i < end; ++i) {
     m[i] = f.b1 * m[i] + (1 - f.b1) * g[i];
     v[i] = f.b2 * v[i] + (1 - f.b2) * g[i] * g[i];
     const Real update = m[i] * f.correction1 / (std::sqrt(v[i] * f.correction2) + f.tiny);
     x[i] -= f.learning_rate * (update + f.decay * x[i]);
   }
+}
+
+// The factors of a parameter's update number t = 1, 2, ..
+AdamFactors factors_of(const AdamOptions& o, Index t, Real learning_rate) {
+  const auto correction = [t](Real beta) {
+    return 1 / static_cast<Real>(1 - math::pow(static_cast<double>(beta), static_cast<double>(t)));
+  };
+  return {o.beta1,   o.beta2,        correction(o.beta1), correction(o.beta2),
+          o.epsilon, o.weight_decay, learning_rate};
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ Adam::Adam(std::vector<Parameter> p, AdamOptions o, Where where)
     : parameters(unique_parameters(p)),
       options(o),
       first_moment(zeros_like(parameters)),
-      second_moment(zeros_like(parameters)) {
+      second_moment(zeros_like(parameters)),
+      missed(parameters.size(), 0) {
   const bool betas = o.beta1 >= 0 && o.beta1 < 1 && o.beta2 >= 0 && o.beta2 < 1;
   if (!betas || !(o.epsilon > 0) || !(o.weight_decay >= 0)) {
     fail<ValueError>(where,
@@ -49,35 +51,30 @@ Adam::Adam(std::vector<Parameter> p, AdamOptions o, Where where)
   }
 }
 
-void Adam::step(Real learning_rate) {
-  const auto t = static_cast<double>(++steps);
-  const AdamFactors factors = {
-      options.beta1,
-      options.beta2,
-      1 / static_cast<Real>(1 - math::pow(static_cast<double>(options.beta1), t)),
-      1 / static_cast<Real>(1 - math::pow(static_cast<double>(options.beta2), t)),
-      options.epsilon,
-      options.weight_decay,
-      learning_rate};
-  std::vector<Update, BlockAllocator<Update>> updates;
+void Adam::step(Real learning_rate, Where where) {
+  if (!(learning_rate >= 0) || !std::isfinite(learning_rate)) {
+    fail<ValueError>(where, "Adam: the learning rate must be a finite number from 0 on, got {}",
+                     learning_rate);
+  }
+  AdamUpdates updates;  // gathered first: what can run out of memory does so before any change
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     Variable& p = parameters[k].variable;
     if (!p.has_gradient()) continue;
-    Tensor x = value_for_update(p), &m = first_moment[k], &v = second_moment[k];
-    updates.push_back(
-        {p.gradient().contiguous(), x.data_in_place(), m.data_in_place(), v.data_in_place()});
+    const Tensor gradient = p.gradient().contiguous();
+    Tensor x = value_for_update(p);
+    updates.push_back({gradient, x.data_in_place(), first_moment[k].data_in_place(),
+                       second_moment[k].data_in_place(),
+                       factors_of(options, steps + 1 - missed[k], learning_rate)});
   }
-  // Shared out as if the parameters lay end to end: so many small ones keep all threads as busy as
-  // one large one.
-  parallel_for(parameter_count(parameters), elements_per_thread / 4, [&](Index begin, Index end) {
-    for (const Update& u : updates) {
-      const Index first = std::max<Index>(begin, 0), last = std::min(end, u.g.size());
-      if (first < last)
-        adam_update(last - first, u.x + first, u.m + first, u.v + first, u.g.data() + first,
-                    factors);
-      begin -= u.g.size(), end -= u.g.size();
-    }
-  });
+  if (plain()) {
+    for (const AdamUpdate& u : updates) adam_update(u, 0, u.gradient.size());
+  } else {
+    share_adam_updates(updates, adam_update);
+  }
+  ++steps;
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (!parameters[k].variable.has_gradient()) ++missed[k];
+  }
 }
 
 Clipping clip_gradients(const std::vector<Parameter>& parameters, Real limit, Where where) {

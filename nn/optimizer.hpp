@@ -1,5 +1,4 @@
-// Adam, and the clipping that goes before its step: plain loops over plain arrays, one update a
-// parameter and step.
+// Adam, and the clipping that goes before its step.
 #pragma once
 
 #include "nn/parameters.hpp"
@@ -13,19 +12,23 @@ struct AdamOptions {
 };
 
 /// Adam (Kingma and Ba 2015, algorithm 1) and AdamW. A parameter that is handed in twice is updated
-/// once. The bias correction counts the steps of all parameters together.
+/// once. The bias correction of a parameter counts the steps that found a gradient of it: the first
+/// of them has t = 1, however late it comes.
 struct Adam {
   explicit Adam(std::vector<Parameter> parameters, AdamOptions options = {},
                 Where where = Where::current());
-  void step(Real learning_rate);
+  /// Updates every parameter that has a gradient. Throws ValueError unless the learning rate is
+  /// finite and not below 0; an error leaves parameters and optimiser as they were.
+  void step(Real learning_rate, Where where = Where::current());
 
   std::vector<Parameter> parameters;
   AdamOptions options;
-  Index steps = 0;  // taken so far; the first update has t = 1
+  Index steps = 0;  // taken so far
   std::vector<Tensor> first_moment, second_moment;
+  std::vector<Index> missed;  // for each parameter, how many of the steps found no gradient of it
 };
 
-struct Clipping {
+struct [[nodiscard]] Clipping {
   double norm;  // Euclidean norm of all gradients together, before clipping
   bool finite;  // false: there is a NaN or infinity, nothing was changed, and the step must be
                 // skipped

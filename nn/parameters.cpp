@@ -31,7 +31,7 @@ void clear_gradients(const std::vector<Parameter>& parameters) {
 
 Index parameter_count(const std::vector<Parameter>& parameters) {
   Index count = 0;
-  for (const Parameter& p : parameters) count += p.variable.value().size();
+  for (const Parameter& p : unique_parameters(parameters)) count += p.variable.value().size();
   return count;
 }
 

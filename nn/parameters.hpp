@@ -37,7 +37,7 @@ std::vector<Parameter> unique_parameters(const std::vector<Parameter>& parameter
 std::vector<Tensor> zeros_like(const std::vector<Parameter>& parameters);
 
 void clear_gradients(const std::vector<Parameter>& parameters);
-/// Numbers in all parameters together.
+/// Numbers in all parameters together; one that is named twice counts once.
 Index parameter_count(const std::vector<Parameter>& parameters);
 
 /// A tensor that may be overwritten to become the parameter's new value: its own numbers when

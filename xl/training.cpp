@@ -23,19 +23,20 @@ void train(const LanguageModel& model, Adam& optimizer, TrainingState& state,
 
     // 3. Backward: the gradient of this segment's loss.
     clear_gradients(optimizer.parameters);
-    backward(mean.loss, graph);
+    if (mean.count > 0) backward(mean.loss, graph);
 
     // 4. Clip: no step is larger than a well-behaved one.
     const Clipping clipping = clip_gradients(optimizer.parameters, options.clip, where);
 
-    // 5. Update the weights.
-    const Real learning_rate = options.learning_rate(state.step + 1);
-    if (clipping.finite) optimizer.step(learning_rate);
+    // 5. Update the weights. A segment without targets teaches nothing: it was only read.
+    const Real learning_rate = options.learning_rate(state.step + 1 - state.without_targets);
+    if (clipping.finite && mean.count > 0) optimizer.step(learning_rate, where);
 
     // 6. Hand the memory on to the next segment.
     state.memory =
         clipping.finite ? output.memory : empty_memory(model.config, memory.batch(), memory.limit);
     ++state.step;
+    if (mean.count == 0) ++state.without_targets;
 
     const StepReport report = {state.step,    static_cast<double>(mean.loss.item()),
                                mean.count,    clipping.norm,

@@ -1,9 +1,8 @@
 #include "examples/support/bytes.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <fstream>
+
+#include "nn/tools/replace_file.hpp"
 
 namespace segue {
 namespace {
@@ -30,20 +29,7 @@ bool is_printable(const std::string& character) {
 }  // namespace
 
 std::vector<Index> read_bytes(const std::filesystem::path& path, Where where) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw FileError(located(fmt::format("cannot read the file {}", path.string()), where));
-  }
-  constexpr std::size_t most = std::size_t{1} << 28;  // a device may never end
-  std::string text;
-  std::vector<char> block(std::size_t{1} << 16);
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most)
-      throw FileError(located(fmt::format("{} has more than {} bytes", path.string(), most), where));
-  }
-  if (file.bad()) throw FileError(located(fmt::format("reading {} failed", path.string()), where));
-  return to_bytes(text);
+  return to_bytes(read_file(path, where));
 }
 
 std::vector<Index> to_bytes(const std::string& text) {

@@ -6,9 +6,12 @@
 #include <cmath>
 #include <filesystem>
 
+#include "autograd/backward.hpp"
 #include "examples/support/bytes.hpp"
 #include "examples/support/interrupt.hpp"
+#include "examples/support/output.hpp"
 #include "examples/support/progress.hpp"
+#include "nn/loss.hpp"
 #include "nn/schedule.hpp"
 #include "xl/tools/checkpoint.hpp"
 #include "xl/tools/vocabulary.hpp"
@@ -20,11 +23,11 @@ void add_arguments(Arguments& arguments, ModelSettings& s) {
   arguments.add("layers", s.layers, "layers N", 1, 64);
   arguments.add("heads", s.heads, "heads H", 1, 64);
   arguments.add("width", s.width, "width D of the model, a multiple of 2 heads", 2, 4096);
-  arguments.add("steps", s.steps, "training steps", 1);
+  arguments.add("steps", s.steps, "training steps", 1, most_steps);
   arguments.add("batch", s.batch, "parallel rows in training", 1, 4096);
   arguments.add("learning_rate", s.learning_rate, "peak learning rate", positive, 1.0);
   arguments.add("dropout", s.dropout, "dropout on states", 0.0, 0.9);
-  arguments.add("seed", s.seed, "seed of weights and data", 0);
+  arguments.add("seed", s.seed, "seed of weights and data", 0, largest_seed);
   arguments.add("threads", s.threads, "threads", 1, 256);
 }
 
@@ -43,6 +46,12 @@ Config make_config(const ModelSettings& s, Index V, Index M) {
           .dropout = static_cast<Real>(s.dropout)};
 }
 
+void prepare(const ModelSettings& s, Index V, Index M, const std::string& folder) {
+  make_config(s, V, M);
+  make_folder(folder);
+  set_thread_count(static_cast<int>(s.threads));
+}
+
 TrainingRun train_quietly(LanguageModel& model, const ModelSettings& s, const std::function<Batch()>& next_batch,
                           const std::function<void(const StepReport&)>& report) {
   const Memory memory = empty_memory(model.config, s.batch, model.config.memory_length);
@@ -51,7 +60,8 @@ TrainingRun train_quietly(LanguageModel& model, const ModelSettings& s, const st
   options.steps = s.steps;
   options.clip = 1;
   options.learning_rate = [&](Index step) {
-    return warm_up_cosine(step, s.steps / 20, s.steps, static_cast<Real>(s.learning_rate));
+    // It would be 0 one step after the last: so the last one still learns, even if it is the only one.
+    return warm_up_cosine(step, s.steps / 20, s.steps + 1, static_cast<Real>(s.learning_rate));
   };
   options.report = [&](const StepReport& step) {
     if (step.targets > 0) run.loss = step.loss;
@@ -71,6 +81,21 @@ TrainingRun run_training(const std::string& name, LanguageModel& model, const Mo
     if (step.targets > 0) loss = fmt::format("loss {:.3f}", step.loss);
     progress.update(step.step, watch ? watch(step) : loss);
   });
+}
+
+double gradient_of_last_segment(LanguageModel& model, const std::function<Batch()>& next_batch, Index B,
+                                Index segments) {
+  Memory memory = empty_memory(model.config, B, model.config.memory_length);
+  MeanLoss mean;
+  for (Index segment = 0; segment < segments; ++segment) {
+    const Batch batch = next_batch();
+    const Output output = model(batch.inputs, memory, Mode::evaluate());
+    mean = mean_cross_entropy(output.logits, batch.targets);
+    memory = output.memory;
+  }
+  clear_gradients(parameters(model));
+  backward(mean.loss);
+  return static_cast<double>(mean.loss.item());
 }
 
 Text read_text(const std::string& path) {
@@ -94,11 +119,9 @@ Text read_text(const std::string& path) {
 
 TransformerXL load_byte_model(const std::string& checkpoint, Where where) {
   TransformerXL model = load_model(checkpoint, where);
-  const std::filesystem::path words = vocabulary_beside(checkpoint);
-  std::error_code error;
-  if (std::filesystem::exists(words, error)) {
+  if (load_words(checkpoint, where)) {
     throw FileError(fmt::format("{} holds a model of words, since {} lies beside it; expected one of bytes", checkpoint,
-                                words.string()));
+                                vocabulary_beside(checkpoint).string()));
   }
   if (model.config.vocabulary == 256) return model;
   throw FileError(fmt::format("{} holds no model of bytes: it knows {} tokens, and there are 256 bytes", checkpoint,

@@ -12,6 +12,10 @@
 
 namespace segue {
 
+/// A lesson may count on from its seed and steps: it stays far from the largest number there is.
+inline constexpr Index largest_seed = 1'000'000'000'000'000'000;
+inline constexpr Index most_steps = 1'000'000'000;
+
 /// The members a lesson does not offer as arguments keep their defaults.
 struct ModelSettings {
   Index segment_length = 16, layers = 2, heads = 2, width = 32;
@@ -26,14 +30,19 @@ void add_arguments(Arguments& arguments, ModelSettings& settings);
 /// width into even parts.
 Config make_config(const ModelSettings& settings, Index V, Index M);
 
+/// What comes before all else in a lesson: the settings are checked, as make_config does, the folder is there before
+/// hours of training have passed, and the threads are as many as asked for.
+void prepare(const ModelSettings& settings, Index V, Index M, const std::string& folder);
+
 struct TrainingRun {
   Adam optimizer;
   TrainingState state;
   double loss = 0;  // of the last step that had targets; NaN when none had
 };
 
-/// Trains with Adam, the learning rate rising over the first twentieth of the steps and then falling to 0, until
-/// settings.steps or Ctrl-C. Shows progress under `name`, with what `watch` says of a step or else its loss.
+/// Trains with Adam until settings.steps or Ctrl-C, the learning rate rising over the first twentieth of the steps and
+/// then falling towards 0, which it would reach one step after the last. Shows progress under `name`, with what `watch`
+/// says of a step or else its loss.
 TrainingRun run_training(const std::string& name, LanguageModel& model, const ModelSettings& settings,
                          const std::function<Batch()>& next_batch,
                          const std::function<std::string(const StepReport&)>& watch = nullptr);
@@ -41,6 +50,11 @@ TrainingRun run_training(const std::string& name, LanguageModel& model, const Mo
 /// The same without a word, for lessons that train many models; `report` may be empty.
 TrainingRun train_quietly(LanguageModel& model, const ModelSettings& settings, const std::function<Batch()>& next_batch,
                           const std::function<void(const StepReport&)>& report = nullptr);
+
+/// Gives the parameters the gradient of the mean loss in the last of `segments` segments of B rows that begin anew, and
+/// returns that loss.
+double gradient_of_last_segment(LanguageModel& model, const std::function<Batch()>& next_batch, Index B,
+                                Index segments);
 
 struct Text {
   std::vector<Index> training, held_out;  // tokens, at first bytes; the last tenth is held out

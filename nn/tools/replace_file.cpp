@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <fstream>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "tensor/fail.hpp"
 
@@ -50,6 +52,22 @@ int open_alone(const std::string& part) {
 }
 
 }  // namespace
+
+std::string read_file(const std::filesystem::path& path, Where where) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::is_directory(path))
+    fail<FileError>(where, "cannot read the file {}", path.string());
+  constexpr std::size_t most = std::size_t{1} << 28;  // a device may never end
+  std::string bytes;
+  std::vector<char> block(std::size_t{1} << 16);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0) {
+    bytes.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    if (bytes.size() > most)
+      fail<FileError>(where, "{} has more than {} bytes", path.string(), most);
+  }
+  if (file.bad()) fail<FileError>(where, "reading {} failed", path.string());
+  return bytes;
+}
 
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
                   Where where) {

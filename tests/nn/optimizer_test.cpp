@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <new>
 
 #include "autograd/backward.hpp"
 #include "autograd/matmul.hpp"
@@ -10,6 +11,7 @@
 #include "nn/tools/sgd.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/parallel.hpp"
+#include "tensor/plain.hpp"
 #include "tests/support/random_inputs.hpp"
 
 namespace segue::nn_optimizer_test {
@@ -264,7 +266,7 @@ TEST_CASE("A step has the same bits for any number of threads") {
     const SharingThreads sharing(threads);
     const Variable x = with_gradient(random_tensor({300, 301}), random_tensor({300, 301}, -1, 1, 1));
     const std::vector<Parameter> all = {{"x", x}};
-    clip_gradients(all, 1);
+    CHECK(clip_gradients(all, 1).finite);
     Adam(all).step(Real(0.1));
     Sgd(all).step(Real(0.1));
     return x.value();
@@ -274,7 +276,62 @@ TEST_CASE("A step has the same bits for any number of threads") {
   set_thread_count(before);
 }
 
-TEST_CASE("Many parameters that share the threads become what each becomes alone, those without a gradient included") {
+TEST_CASE("A parameter whose first gradient comes late begins as if it were alone, with t = 1") {
+  const Variable early = parameter(Tensor::scalar(1)), late = parameter(Tensor::scalar(1)),
+                 alone = parameter(Tensor::scalar(1));
+  Adam both({{"early", early}, {"late", late}}), one({{"alone", alone}});
+  for (int step = 0; step < 5; ++step) {
+    Variable(early).set_gradient(Tensor::scalar(Real(0.5)));
+    both.step(Real(0.1));
+  }
+  for (const Real g : {Real(0.5), Real(-0.25), Real(1)}) {
+    Variable(early).clear_gradient();  // and this one now misses some
+    Variable(late).set_gradient(Tensor::scalar(g));
+    Variable(alone).set_gradient(Tensor::scalar(g));
+    both.step(Real(0.1));
+    one.step(Real(0.1));
+    CHECK(same_bits(late.value(), alone.value()));
+  }
+  CHECK(both.steps == 8);
+  CHECK(both.missed == std::vector<Index>{3, 5});
+}
+
+TEST_CASE("A learning rate that is no finite number from 0 on is an error at the caller's line, and changes nothing") {
+  const Variable x = with_gradient(Tensor({2}, {1, 2}), Tensor({2}, {3, -5}));
+  Adam adam({{"x", x}});
+  adam.step(Real(0.125));
+  const Tensor value = x.value().clone(), first = adam.first_moment[0].clone(), second = adam.second_moment[0].clone();
+  for (const Real rate : {not_a_number, infinity, -infinity, Real(-0.5)}) CHECK_THROWS_AS(adam.step(rate), ValueError);
+  CHECK(same_bits(x.value(), value));
+  CHECK(same_bits(adam.first_moment[0], first));
+  CHECK(same_bits(adam.second_moment[0], second));
+  CHECK(adam.steps == 1);
+  adam.step(0);  // a schedule may end there
+  CHECK(same_bits(x.value(), value));
+  const auto line = Where::current().line() + 1;
+  const std::string message = thrown_by<ValueError>([&] { adam.step(-2); });
+  CHECK(holds(message, "learning rate must be a finite number from 0 on, got -2"));
+  CHECK(holds(message, "optimizer_test.cpp:" + std::to_string(line)));
+}
+
+TEST_CASE("A step for which memory runs out leaves parameters, moments and count as they were") {
+  const Variable x = with_gradient(Tensor({2}, {1, 2}), Tensor({2}, {3, -5}));
+  Adam adam({{"x", x}, {"y", parameter(Tensor::zeros({1}))}});
+  const Shape giant = {Index{1} << 58};  // of one number, as long as nobody writes them out
+  const Tensor repeated = Tensor::scalar(1).broadcast_to(giant);
+  adam.parameters[1].variable = with_gradient(repeated, repeated);
+  CHECK_THROWS_AS(adam.step(Real(0.125)), std::bad_alloc);
+  CHECK(x.value().to_vector() == std::vector<Real>{1, 2});
+  CHECK(same_bits(adam.first_moment[0], Tensor::zeros({2})));
+  CHECK(same_bits(adam.second_moment[0], Tensor::zeros({2})));
+  CHECK(adam.steps == 0);
+  CHECK(adam.missed == std::vector<Index>{0, 0});
+}
+
+TEST_CASE(
+    "Many parameters that share the threads become what each becomes alone, those without a gradient included, plain "
+    "or "
+    "fast") {
   const int before = thread_count();
   const std::vector<Index> sizes = {1, 70000, 0, 3, 40000, 50000, 17, 90000};
   const auto made = [&] {
@@ -291,11 +348,14 @@ TEST_CASE("Many parameters that share the threads become what each becomes alone
   for (const Parameter& p : alone) Adam({p}).step(Real(0.1));
   for (const int threads : {1, 2, 5}) {
     const SharingThreads sharing(threads);
-    const std::vector<Parameter> together = made();
-    CHECK(clip_gradients(together, 1).norm == norm);
-    Adam(together).step(Real(0.1));
-    for (std::size_t k = 0; k < sizes.size(); ++k) {
-      CHECK(same_bits(together[k].variable.value(), alone[k].variable.value()));
+    for (const bool formula : {true, false}) {
+      const PlainGuard guard(formula);
+      const std::vector<Parameter> together = made();
+      CHECK(clip_gradients(together, 1).norm == norm);
+      Adam(together).step(Real(0.1));
+      for (std::size_t k = 0; k < sizes.size(); ++k) {
+        CHECK(same_bits(together[k].variable.value(), alone[k].variable.value()));
+      }
     }
   }
   set_thread_count(before);
@@ -382,10 +442,11 @@ TEST_CASE("Large finite gradients are clipped, not taken for infinite ones") {
 
 TEST_CASE("A clipping limit that is not above 0 is an error at the caller's line, and changes nothing") {
   const std::vector<Parameter> all = {{"x", with_gradient(Tensor::zeros({1}), Tensor({1}, {3}))}};
-  for (const Real limit : {Real(0), Real(-1), not_a_number}) CHECK_THROWS_AS(clip_gradients(all, limit), ValueError);
+  for (const Real limit : {Real(0), Real(-1), not_a_number})
+    CHECK_THROWS_AS(static_cast<void>(clip_gradients(all, limit)), ValueError);
   CHECK(all[0].variable.gradient().item() == 3);
   const auto line = Where::current().line() + 1;
-  const std::string message = thrown_by<ValueError>([&] { clip_gradients(all, -2); });
+  const std::string message = thrown_by<ValueError>([&] { static_cast<void>(clip_gradients(all, -2)); });
   CHECK(holds(message, "the clipping limit must be above 0, got -2"));
   CHECK(holds(message, "optimizer_test.cpp:" + std::to_string(line)));
 }

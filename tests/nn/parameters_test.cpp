@@ -66,6 +66,11 @@ TEST_CASE("Gradients add up over backward calls until they are cleared") {
   CHECK(w.gradient().to_vector() == std::vector<Real>{3, 3});
 }
 
+TEST_CASE("parameter_count counts a parameter that is named twice once") {
+  const Variable w = parameter(Tensor::zeros({2, 3}));
+  CHECK(parameter_count({{"in", w}, {"bias", parameter(Tensor::zeros({4}))}, {"out", w}}) == 6 + 4);
+}
+
 TEST_CASE("value_for_update gives the parameter's own numbers when nobody else looks at them") {
   Variable w = parameter(Tensor({2}, {1, 2}));
   const Real* before = w.value().data();

@@ -45,4 +45,19 @@ TEST_CASE("Of several writers at once each succeeds, and a reader sees the file 
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("A file is read whole, byte for byte; one that is missing, a folder or too long is an error that names it") {
+  const auto folder = std::filesystem::temp_directory_path() / ("segue_read_" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  const auto path = folder / "file";
+  const std::string bytes = std::string(200'000, 'x') + std::string("\0\r\n\xff", 4);
+  replace(path, bytes);
+  CHECK(read_file(path) == bytes);
+  replace(path, "");
+  CHECK(read_file(path).empty());
+  CHECK_THROWS_AS(read_file(folder), FileError);
+  CHECK_THROWS_AS(read_file(folder / "none"), FileError);
+  CHECK_THROWS_WITH(read_file("/dev/zero"), doctest::Contains("/dev/zero has more than 268435456 bytes"));
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace segue::nn_replace_file_test

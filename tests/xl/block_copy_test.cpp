@@ -174,6 +174,7 @@ TEST_CASE("A block that does not fit and lengths beyond all use are errors") {
   CHECK_THROWS_AS(rows({8, 2, huge, 1}), ValueError);
   CHECK_THROWS_AS(rows({8, 2, 3, -1}), ValueError);
   CHECK_THROWS_AS(rows({8, 2, 3, huge}), ValueError);
+  CHECK_THROWS_AS(block_copy_length({8, 2, huge, huge}), ValueError);
   CHECK_THROWS_AS(rows({huge, 2, 3, 1}), ValueError);
   CHECK_THROWS_AS(block_copy_rows({}, 2, 0, 3, random), ValueError);
 }

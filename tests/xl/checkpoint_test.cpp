@@ -4,9 +4,11 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <limits>
 
 #include "nn/tools/safetensors.hpp"
 #include "tests/support/tiny_models.hpp"
@@ -128,6 +130,99 @@ TEST_CASE("Stop and resume equals never stopping, bit for bit, wherever the stop
       CHECK(second.losses == std::vector<double>(whole.losses.begin() + stop, whole.losses.end()));
     }
   }
+}
+
+TEST_CASE("Rates come back as the same number, from older files in millionths, and a resume takes either") {
+  const TemporaryFile file;
+  Config config = tiny_config();
+  for (const Real rate :
+       {Real(0.9999996), Real(1) / 3, Real(1e-9), Real(0.1), std::nextafter(Real(1), Real(0)), Real(0)}) {
+    config.dropout = config.attention_dropout = rate;
+    CAPTURE(rate);
+    TransformerXL model = random_model(config);
+    save_model(file.path, model);
+    CHECK(load_model(file.path).config == config);
+  }
+  Run run(1);
+  run.train_to(1);
+  run.save(file.path);
+  write_changed(file.path, read_safetensors(file.path), [](SafeTensors& c) {
+    c.metadata["dropout"] = "200000";
+    c.metadata["attention_dropout"] = "333333";
+    c.integers.erase("training.without_targets");
+    c.integers.erase("training.missed");
+  });
+  CHECK(load_model(file.path).config.dropout == Real(0.2));
+  Run again(2);
+  again.load(file.path);
+  CHECK(same_bits(again.tensors(), run.tensors()));
+  for (const char* wrong : {"x", "0.2x", "", "0,2", "nan", "0.2 ", "1.5", "1000000"}) {
+    write_changed(file.path, read_safetensors(file.path), [&](SafeTensors& c) { c.metadata["dropout"] = wrong; });
+    CAPTURE(wrong);
+    CHECK(holds(thrown_by<FileError>([&] { load_model(file.path); }), "dropout"));
+  }
+}
+
+TEST_CASE("A resume knows which steps had no targets and which parameters missed theirs") {
+  const TemporaryFile file;
+  Run run(1), other(2);
+  run.train_to(4);
+  run.state.without_targets = 3;
+  run.optimizer.missed[1] = 2;
+  run.save(file.path);
+  other.load(file.path);
+  CHECK(other.state.without_targets == 3);
+  CHECK(other.optimizer.missed == run.optimizer.missed);
+  const SafeTensors content = read_safetensors(file.path);
+  for (const Index wrong : {Index{-1}, Index{5}}) {
+    for (const char* name : {"training.without_targets", "training.missed"}) {
+      write_changed(file.path, content, [&](SafeTensors& c) { c.integers[name][0] = wrong; });
+      CHECK(holds(thrown_by<FileError>([&] { run.load(file.path); }), name));
+    }
+  }
+}
+
+TEST_CASE("Counts so large that the next token could not be added are an error") {
+  const TemporaryFile file;
+  Run run(1);
+  run.train_to(2);
+  run.save(file.path);
+  const SafeTensors content = read_safetensors(file.path);
+  for (const Index wrong :
+       {std::numeric_limits<Index>::max(), std::numeric_limits<Index>::max() - 3, std::numeric_limits<Index>::min()}) {
+    CAPTURE(wrong);
+    write_changed(file.path, content, [&](SafeTensors& c) { c.integers["training.tokens_read"][1] = wrong; });
+    CHECK(holds(thrown_by<FileError>([&] { run.load(file.path); }), "training.tokens_read"));
+    for (const Index counter : {0, 1}) {
+      write_changed(file.path, content, [&](SafeTensors& c) { c.integers["training.counters"][counter] = wrong; });
+      CHECK(holds(thrown_by<FileError>([&] { run.load(file.path); }), "training.counters"));
+    }
+  }
+}
+
+TEST_CASE("A checkpoint knows its vocabulary: another one of equal size beside it is an error that names both files") {
+  const TemporaryFile file;
+  const fs::path beside = vocabulary_beside(file.path);
+  const Vocabulary words({"<unk>", "a", "b", "c", "d", "e", "f"}), others({"<unk>", "b", "a", "c", "d", "e", "f"}),
+      fewer({"<unk>", "a"});
+  const auto message = [&] { return thrown_by<FileError>([&] { load_words(file.path); }); };
+  Run run(1);
+  save_training(file.path, run.model, run.optimizer, run.state, 0, &words);
+  CHECK(holds(message(), beside.string() + " is missing"));
+  save_vocabulary(beside, words);
+  CHECK(load_words(file.path)->words == words.words);
+  save_vocabulary(beside, others);
+  CHECK(holds(message(), beside.string()));
+  CHECK(holds(message(), file.path.string()));
+  CHECK(holds(message(), fingerprint(others)));
+  CHECK(load_model(file.path).config == run.model.config);  // the weights are as good as ever
+
+  save_model(file.path, run.model);  // as older checkpoints: any vocabulary of its size will do
+  CHECK(load_words(file.path)->words == others.words);
+  save_vocabulary(beside, fewer);
+  CHECK(holds(message(), "has 2 words"));
+  fs::remove(beside);
+  CHECK_FALSE(load_words(file.path).has_value());
 }
 
 TEST_CASE("A row that was reset is still hidden after a resume") {

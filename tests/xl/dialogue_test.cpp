@@ -59,6 +59,25 @@ TEST_CASE("A reply, and the logits behind it, are those of reading the whole his
   }
 }
 
+TEST_CASE("Unless told otherwise a dialogue remembers as much as the model did in training, also after forgetting") {
+  const TransformerXL model = random_model(tiny_config());
+  DialogueOptions silent = options_of();
+  silent.memory_length.reset();
+  Dialogue dialogue(model, silent), same(model, options_of(model.config.memory_length)), without(model, options_of(0));
+  for (int round = 0; round < 2; ++round) {
+    for (const std::vector<Index>& turn : turns) {
+      const std::vector<Index> reply = dialogue.say(turn);
+      CHECK(same.say(turn) == reply);
+      without.say(turn);
+    }
+    CHECK(same_bits(dialogue.logits(), same.logits()));
+    CHECK_FALSE(same_bits(dialogue.logits(), without.logits()));
+    dialogue.forget();
+    same.forget();
+    without.forget();
+  }
+}
+
 TEST_CASE("A turn costs its own tokens and the marks, however long the dialogue has lasted") {
   const TransformerXL model = random_model(tiny_config());
   Dialogue dialogue(model, options_of(6));

@@ -158,6 +158,23 @@ TEST_CASE("Generated with memory, a text is the one that reading everything anew
   }
 }
 
+TEST_CASE("Unless told otherwise generation remembers as much as the model did in training") {
+  const TransformerXL model = random_model(tiny_config());
+  const Index M = model.config.memory_length;
+  CHECK(M > 0);
+  CHECK(Generator(model).memory().limit == M);
+  GenerationOptions said;
+  said.memory_length = M;
+  GenerationOptions none;
+  none.memory_length = 0;
+  const auto written = [&](const GenerationOptions& options) {
+    std::vector<Random> random = {Random(3), Random(4)};
+    return generate(model, {{1, 2, 3, 4, 5}, {6}}, options, random);
+  };
+  CHECK(written({}) == written(said));
+  CHECK(written({}) != written(none));
+}
+
 TEST_CASE("The same seed gives the same text, another seed another; temperature 0 needs no seed") {
   const TransformerXL model = random_model(tiny_config());
   CHECK(continued(model, {}, 1) == continued(model, {}, 1));

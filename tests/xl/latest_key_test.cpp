@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "tests/support/task_rows.hpp"
@@ -94,6 +95,9 @@ TEST_CASE("What makes no sense is an error") {
   CHECK_THROWS_AS(latest_key_best_loss({}, -1, 2, 1), ValueError);
   CHECK_THROWS_AS(latest_key_best_loss({}, 2, 0, 1), ValueError);
   CHECK_THROWS_AS(latest_key_best_loss({}, 2, 2, 0), ValueError);
+  constexpr Index huge = Index{1} << 62;
+  CHECK_THROWS_AS(latest_key_best_loss({}, 2, huge, huge), ValueError);
+  CHECK_THROWS_AS(latest_key_best_loss({}, std::numeric_limits<Index>::max(), 2, 2), ValueError);
   CHECK(latest_key_best_loss({}, 0, 1, 1) == 0);  // nothing stands before the first token
 }
 

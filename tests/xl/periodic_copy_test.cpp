@@ -99,6 +99,13 @@ TEST_CASE("The best loss is the entropy counted over all blocks, given the token
   }
 }
 
+TEST_CASE("The best loss knows lengths up to the largest there are") {
+  constexpr Index huge = std::numeric_limits<Index>::max();
+  CHECK(periodic_copy_best_loss(huge, huge, huge, 4) == 0);
+  CHECK(periodic_copy_best_loss(huge, 1, 5, 4) == 0);
+  CHECK(periodic_copy_best_loss(0, 0, huge, 4) == doctest::Approx(std::log(4.0)));
+}
+
 TEST_CASE("A length below 1 is an error") {
   Random random(1);
   constexpr Index huge = std::numeric_limits<Index>::max();

@@ -167,6 +167,8 @@ TEST_CASE("Numbers below 1, questions without tokens and tokens the model does n
   CHECK_THROWS_AS(share_answered(model, draw, 1, 0, 4, 8, random), ValueError);
   CHECK_THROWS_AS(share_answered(model, draw, 1, 1, 0, 8, random), ValueError);
   CHECK_THROWS_AS(share_answered(model, draw, 1, 1, 4, -1, random), ValueError);
+  CHECK_THROWS_AS(share_answered(model, draw, huge, huge, 4, 8, random), ValueError);
+  CHECK_THROWS_AS(share_answered(model, draw, 2, 1, huge, 8, random), ValueError);
   CHECK_THROWS_AS(share_answered(model, nothing, 1, 1, 4, 8, random), ValueError);
   const QuestionSource strange = gap_recall_questions({.keys = 8, .noise = 8});
   CHECK_THROWS_AS(share_answered(model, strange, 1, 1, 4, 8, random), RangeError);

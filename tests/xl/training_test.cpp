@@ -153,6 +153,57 @@ TEST_CASE("A batch without targets has loss 0 and no gradient") {
   CHECK(same_bits(parameter_values(trainer.model), before));
 }
 
+TEST_CASE(
+    "A segment whose targets are all ignored is read, and leaves weights, moments and the schedule as they were") {
+  Trainer trainer;
+  std::vector<Index> asked;
+  trainer.options.learning_rate = [&](Index step) { return asked.push_back(step), Real(0.01); };
+  trainer.train_to(2);
+  const Batch third = trainer.next();
+  const std::vector<Tensor> before = parameter_values(trainer.model);
+  const Tensor first = trainer.optimizer.first_moment[0].clone(), second = trainer.optimizer.second_moment[0].clone();
+  const auto with_targets = trainer.next;
+  trainer.next = [&] { return Batch{third.inputs, Tokens({2, 3}, std::vector<Index>(6, ignored_target)), {}}; };
+  trainer.train_to(5);
+  CHECK(same_bits(parameter_values(trainer.model), before));
+  CHECK(same_bits(trainer.optimizer.first_moment[0], first));
+  CHECK(same_bits(trainer.optimizer.second_moment[0], second));
+  CHECK(trainer.optimizer.steps == 2);
+  CHECK(trainer.state.step == 5);
+  CHECK(trainer.state.without_targets == 3);
+  CHECK(trainer.state.memory.tokens_read == std::vector<Index>{15, 15});
+  CHECK(trainer.reports[4].step == 5);
+  CHECK(trainer.reports[4].targets == 0);
+  trainer.next = with_targets;
+  trainer.train_to(6);
+  CHECK(trainer.optimizer.steps == 3);
+  CHECK(asked.back() == 3);
+  CHECK_FALSE(same_bits(parameter_values(trainer.model), before));
+}
+
+TEST_CASE("Training on a text without any target comes to its end and has changed nothing") {
+  Trainer trainer;
+  const std::vector<Tensor> before = parameter_values(trainer.model);
+  trainer.next = [] {
+    return Batch{random_tokens(2, 3, 7, 1), Tokens({2, 3}, std::vector<Index>(6, ignored_target)), {}};
+  };
+  trainer.train_to(20);
+  CHECK(trainer.reports.size() == 20);
+  CHECK(trainer.optimizer.steps == 0);
+  CHECK(same_bits(parameter_values(trainer.model), before));
+}
+
+TEST_CASE("A learning rate that is no finite number from 0 on is an error, and the run is as it was") {
+  Trainer trainer;
+  trainer.train_to(2);
+  const std::vector<Tensor> before = parameter_values(trainer.model);
+  trainer.options.learning_rate = [](Index) { return std::numeric_limits<Real>::quiet_NaN(); };
+  CHECK(holds(thrown_by<ValueError>([&] { trainer.train_to(3); }), "learning rate"));
+  CHECK(trainer.state.step == 2);
+  CHECK(trainer.state.memory.tokens_read == std::vector<Index>{6, 6});
+  CHECK(same_bits(parameter_values(trainer.model), before));
+}
+
 TEST_CASE("Training holds as many nodes after step 300 as after step 3") {
   Trainer trainer;
   trainer.train_to(300);

@@ -119,4 +119,13 @@ TEST_CASE("Counts, sizes and tokens without sense are errors") {
   CHECK_THROWS_AS(decode(vocabulary, {vocabulary.size()}), RangeError);
 }
 
+TEST_CASE("Vocabularies of other words, another order or other ends of words have other fingerprints") {
+  const auto of = [](std::vector<std::string> words) { return fingerprint(Vocabulary(std::move(words))); };
+  CHECK(of({"<unk>", "ab", "c"}) == of({"<unk>", "ab", "c"}));
+  CHECK(of({"<unk>", "ab", "c"}).size() == 16);
+  CHECK(of({"<unk>", "ab", "c"}) != of({"<unk>", "c", "ab"}));
+  CHECK(of({"<unk>", "ab", "c"}) != of({"<unk>", "a", "bc"}));
+  CHECK(of({"<unk>", "ab", "c"}) != of({"<unk>", "ab"}));
+}
+
 }  // namespace segue::xl_vocabulary_test

@@ -60,7 +60,10 @@ void write_block_episode(TaskRow& row, const BlockCopy& task, Random& random) {
 
 }  // namespace
 
-Index block_copy_length(const BlockCopy& task) { return task.spread + task.gap + 1 + task.block; }
+Index block_copy_length(const BlockCopy& task, Where where) {
+  check_block_copy(task, where);
+  return task.spread + task.gap + 1 + task.block;
+}
 
 TaskRows block_copy_rows(const BlockCopy& task, Index B, Index T, Index segments, Random& random,
                          Where where) {

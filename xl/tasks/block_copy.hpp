@@ -21,8 +21,8 @@ struct BlockCopy {
   bool reversed = false;  // the last symbol is asked for first
 };
 
-/// Tokens of an episode: the places, the gap, the mark, the answer.
-Index block_copy_length(const BlockCopy& task);
+/// Tokens of an episode: the places, the gap, the mark, the answer. Throws ValueError as below.
+Index block_copy_length(const BlockCopy& task, Where where = Where::current());
 
 /// Rows to train on, as TaskRows says. Targets are the symbols of the answer, at the mark and at
 /// all of them but the last. Throws ValueError for a block that does not fit or lengths beyond all

@@ -41,7 +41,8 @@ TaskRows latest_key_rows(const LatestKey& task, Index B, Index T, Index segments
 
 double latest_key_best_loss(const LatestKey& task, Index M, Index T, Index segments, Where where) {
   check_latest_key(task, where);
-  if (std::min(T, segments) < 1 || M < 0) {
+  constexpr Index most = Index(1) << 30;  // so that the tokens of a row can be counted
+  if (std::min(T, segments) < 1 || M < 0 || std::max({T, segments, M}) > most) {
     fail<ValueError>(where,
                      "latest key: no rows have {} segments of {} tokens behind a memory of {}",
                      segments, T, M);

@@ -27,7 +27,8 @@ TaskRows latest_key_rows(const LatestKey& task, Index B, Index T, Index segments
                          Where where = Where::current());
 
 /// The lowest mean loss over such rows, in nats, for whoever sees the noise at position i of its
-/// segment and M + i tokens before it: 0 where a key is among them, else ln keys.
+/// segment and M + i tokens before it: 0 where a key is among them, else ln keys. Throws ValueError
+/// also for lengths without sense or beyond all use.
 double latest_key_best_loss(const LatestKey& task, Index M, Index T, Index segments,
                             Where where = Where::current());
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tensor/random.hpp"
-#include "xl/streams.hpp"
+#include "xl/tasks/task_rows.hpp"
 
 namespace segue {
 
@@ -18,9 +18,7 @@ class PeriodicCopy {
   Batch next();
 
  private:
-  Index period_, V_, B_, T_, segments_, position_ = 0;
-  Random& random_;
-  Tokens rows_;  // [B, segments T + 1]
+  TaskRows rows_;
 };
 
 /// The lowest loss, in nats, that a look straight at the tokens allows, for the target of position

@@ -95,16 +95,17 @@ Batch QuestionRows::next(Where where) {
 
 double share_answered(const LanguageModel& model, const QuestionSource& draw, Index count,
                       Index batch, Index T, Index memory_length, Random& random, Where where) {
-  if (std::min({count, batch, T}) < 1) {
+  if (std::min({count, batch, T}) < 1 || std::max(batch, T) > most_in_segment) {
     fail<ValueError>(where,
-                     "share_answered: questions {}, batch {} and segment {} must be 1 or more",
-                     count, batch, T);
+                     "share_answered: questions {}, batch {} and segment {} must be 1 or more, the "
+                     "last two at most {}",
+                     count, batch, T, most_in_segment);
   }
   const NoGradientGuard no_gradient;
   Index right = 0;
-  for (Index done = 0; done < count; done += batch) {
+  for (Index left = count; left > 0; left -= std::min(batch, left)) {
     std::vector<Question> questions;
-    for (Index left = std::min(batch, count - done); left > 0; --left)
+    for (Index b = std::min(batch, left); b > 0; --b)
       questions.push_back(draw_question(draw, random, where));
     right += count_right(model, questions, T, memory_length, where);
   }

@@ -46,7 +46,7 @@ class QuestionRows {
 /// The share, 0 .. 1, of `count` fresh questions that a model answers right by its likeliest token.
 /// It reads them `batch` at a time in segments of T tokens, each from an empty memory that keeps up
 /// to `memory_length` positions. A NaN among the logits is no answer. Throws ValueError for a
-/// number below 1 and for a question without tokens, and what the model throws.
+/// number below 1 or beyond all use and for a question without tokens, and what the model throws.
 double share_answered(const LanguageModel& model, const QuestionSource& draw, Index count,
                       Index batch, Index T, Index memory_length, Random& random,
                       Where where = Where::current());

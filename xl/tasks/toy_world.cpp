@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <numeric>
 
 #include "nn/loss.hpp"
 #include "tensor/fail.hpp"
@@ -188,24 +187,16 @@ Exchange ToyTalk::next(Random& random) {
   return exchange;
 }
 
-ToyWorld::ToyWorld(Index farthest, Index B, Index T, Index segments, Random& random, Where where)
-    : farthest_(farthest), B_(B), T_(T), segments_(segments), random_(random) {
-  constexpr Index most = Index(1) << 30;  // so that products can be counted
-  if (std::min({farthest, B, T, segments}) < 1 || std::max({farthest, B, T, segments}) > most) {
-    fail<ValueError>(
-        where, "toy world: distance {}, rows {}, segment {} and segments {} must be in 1 .. {}",
-        farthest, B, T, segments, most);
-  }
-}
+namespace {
 
-void ToyWorld::write_on(Row& row) {
-  const Exchange exchange = row.talk.next(random_);
+// One exchange behind a row. What is written at a token is the target of the one before it.
+void write_exchange(TaskRow& row, const Exchange& exchange) {
   const auto write = [&](Index token, Index target, Index distance) {
     if (!row.tokens.empty()) {
-      row.targets.push_back(target);
-      row.distances.push_back(distance);
+      row.targets.back() = target;
+      row.distances.back() = distance;
     }
-    row.tokens.push_back(token);
+    row.write(token);
   };
   const TurnMarks marks = toy_marks();
   write(marks.you, ignored_target, -1);
@@ -219,28 +210,26 @@ void ToyWorld::write_on(Row& row) {
   write(marks.end, marks.end, -1);
 }
 
-Batch ToyWorld::next() {
-  Batch batch = {Tokens({B_, T_}), Tokens({B_, T_}), {}};
-  distances_ = Tokens({B_, T_});
-  if (position_ == 0) {
-    rows_.assign(static_cast<std::size_t>(B_), Row{ToyTalk(farthest_), {}, {}, {}});
-    batch.resets.resize(static_cast<std::size_t>(B_));
-    std::iota(batch.resets.begin(), batch.resets.end(), 0);
+TaskRows toy_rows(Index farthest, Index B, Index T, Index segments, Random& random, Where where) {
+  constexpr Index most = Index(1) << 30;  // so that products can be counted
+  if (std::min({farthest, B, T, segments}) < 1 || std::max({farthest, B, T, segments}) > most) {
+    fail<ValueError>(
+        where, "toy world: distance {}, rows {}, segment {} and segments {} must be in 1 .. {}",
+        farthest, B, T, segments, most);
   }
-  for (Index b = 0; b < B_; ++b) {
-    Row& row = rows_[static_cast<std::size_t>(b)];
-    while (static_cast<Index>(row.targets.size()) < T_) write_on(row);
-    const auto give = [&](std::vector<Index>& from, Tokens& to) {
-      std::copy_n(from.begin(), T_, to.ids.begin() + b * T_);
-      from.erase(from.begin(), from.begin() + T_);
-    };
-    give(row.tokens, batch.inputs);
-    give(row.targets, batch.targets);
-    give(row.distances, distances_);
-  }
-  position_ = (position_ + 1) % segments_;
-  return batch;
+  const auto write_on = [&random, farthest, talk = ToyTalk(farthest)](TaskRow& row) mutable {
+    if (row.tokens.empty()) talk = ToyTalk(farthest);
+    write_exchange(row, talk.next(random));
+  };
+  return TaskRows(B, T, segments, write_on, where);
 }
+
+}  // namespace
+
+ToyWorld::ToyWorld(Index farthest, Index B, Index T, Index segments, Random& random, Where where)
+    : rows_(toy_rows(farthest, B, T, segments, random, where)) {}
+
+Batch ToyWorld::next() { return rows_.next(); }
 
 std::vector<Recall> recall(const LanguageModel& model, ToyWorld& world, Index batches,
                            Index memory_length, Where where) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "tensor/random.hpp"
-#include "xl/streams.hpp"
+#include "xl/tasks/task_rows.hpp"
 #include "xl/tools/dialogue.hpp"
 
 namespace segue {
@@ -73,20 +73,10 @@ class ToyWorld {
   Batch next();
   /// Of each target in the last batch that has to be remembered, its distance as in Exchange; -1
   /// elsewhere. [B, T]
-  const Tokens& distances() const { return distances_; }
+  const Tokens& distances() const { return rows_.distances(); }
 
  private:
-  struct Row {
-    ToyTalk talk;
-    std::vector<Index> tokens, targets,
-        distances;  // written and not yet given out; a target is the next token
-  };
-  void write_on(Row& row);
-
-  Index farthest_, B_, T_, segments_, position_ = 0;
-  Random& random_;
-  std::vector<Row> rows_;
-  Tokens distances_;
+  TaskRows rows_;
 };
 
 /// A question, how far back its answer was mentioned, and whether the model's likeliest word in its

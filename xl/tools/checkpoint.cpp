@@ -14,10 +14,15 @@ namespace {
 const std::string run =
     "training.";  // names of what belongs to a run and not to the model begin so
 
-SafeTensors model_content(TransformerXL& model) {
+// The largest count that is believed: the run's next tokens can still be added to it.
+constexpr Index largest_count = Index(1) << 62;
+const std::string vocabulary_key = "vocabulary_fingerprint";  // in the metadata
+
+SafeTensors model_content(TransformerXL& model, const Vocabulary* vocabulary) {
   SafeTensors content;
   for (const Parameter& p : parameters(model)) content.tensors[p.name] = p.variable.value();
   content.metadata = to_metadata(model.config);
+  if (vocabulary != nullptr) content.metadata[vocabulary_key] = fingerprint(*vocabulary);
   return content;
 }
 
@@ -41,6 +46,19 @@ const Tokens& integers_of(const SafeTensors& content, const std::string& name, c
                     run + name, shape);
   }
   return found->second;
+}
+
+// What the first version of these files did not hold: then all are 0.
+std::vector<Index> later_integers_of(const SafeTensors& content, const std::string& name,
+                                     Index size, Index most, Where where) {
+  if (!content.integers.contains(run + name))
+    return std::vector<Index>(static_cast<std::size_t>(size), 0);
+  const std::vector<Index>& all = integers_of(content, name, {size}, where).ids;
+  for (const Index n : all) {
+    if (n < 0 || n > most)
+      fail<FileError>(where, "the checkpoint's {} is {}, outside 0 .. {}", run + name, n, most);
+  }
+  return all;
 }
 
 // The values of all parameters, in their order. Whatever the file holds beside them must belong to
@@ -97,8 +115,9 @@ std::string layer_name(std::size_t layer) { return run + "memory." + std::to_str
 
 }  // namespace
 
-void save_model(const std::filesystem::path& path, TransformerXL& model, Where where) {
-  write_safetensors(path, model_content(model), where);
+void save_model(const std::filesystem::path& path, TransformerXL& model,
+                const Vocabulary* vocabulary, Where where) {
+  write_safetensors(path, model_content(model, vocabulary), where);
 }
 
 TransformerXL load_model(const std::filesystem::path& path, Where where) {
@@ -110,8 +129,9 @@ TransformerXL load_model(const std::filesystem::path& path, Where where) {
 }
 
 void save_training(const std::filesystem::path& path, TransformerXL& model, const Adam& optimizer,
-                   const TrainingState& state, Index stream_position, Where where) {
-  SafeTensors content = model_content(model);
+                   const TrainingState& state, Index stream_position, const Vocabulary* vocabulary,
+                   Where where) {
+  SafeTensors content = model_content(model, vocabulary);
   for (std::size_t k = 0; k < optimizer.parameters.size(); ++k) {
     content.tensors[run + "first_moment." + optimizer.parameters[k].name] =
         optimizer.first_moment[k];
@@ -125,6 +145,9 @@ void save_training(const std::filesystem::path& path, TransformerXL& model, cons
   content.integers[run + "counters"] =
       Tokens({6}, {state.step, optimizer.steps, stream_position, state.memory.limit,
                    state.memory.batch(), state.memory.length()});
+  content.integers[run + "without_targets"] = Tokens({1}, {state.without_targets});
+  content.integers[run + "missed"] =
+      Tokens({static_cast<Index>(optimizer.missed.size())}, optimizer.missed);
   content.metadata["random"] = state.random.state();
   write_safetensors(path, content, where);
 }
@@ -132,8 +155,7 @@ void save_training(const std::filesystem::path& path, TransformerXL& model, cons
 Index load_training(const std::filesystem::path& path, TransformerXL& model, Adam& optimizer,
                     TrainingState& state, Where where) {
   const SafeTensors content = read_safetensors(path, where);
-  // As texts, since a file rounds rates to millionths.
-  if (to_metadata(config_from_metadata(content.metadata, where)) != to_metadata(model.config)) {
+  if (!same_but_for_rounding(config_from_metadata(content.metadata, where), model.config)) {
     fail<FileError>(where, "{} holds a model of another config", path.string());
   }
   const std::vector<Tensor> values = model_values(content, model, where);
@@ -146,25 +168,52 @@ Index load_training(const std::filesystem::path& path, TransformerXL& model, Ada
   const Tokens& counters = integers_of(content, "counters", {6}, where);
   const Index limit = counters[3], B = counters[4], M = counters[5];
   const Tokens& tokens_read = integers_of(content, "tokens_read", {B}, where);
-  if (std::ranges::min(counters.ids) < 0 || B == 0 || M > limit ||
-      std::ranges::min(tokens_read.ids) < 0) {
+  const auto countable = [](Index n) { return n >= 0 && n <= largest_count; };
+  if (!std::ranges::all_of(counters.ids, countable) || B == 0 || M > limit ||
+      !std::ranges::all_of(tokens_read.ids, countable)) {
     fail<FileError>(
         where, "the numbers in the checkpoint's {0}counters and {0}tokens_read make no sense", run);
   }
   TrainingState loaded = {counters[0], empty_memory(model.config, B, limit, where),
-                          random_of(content, where)};
+                          random_of(content, where),
+                          later_integers_of(content, "without_targets", 1, counters[0], where)[0]};
   for (std::size_t n = 0; n < loaded.memory.layers.size(); ++n) {
     loaded.memory.layers[n] =
         Variable(tensor_of(content, layer_name(n), {B, M, model.config.width}, where));
   }
   loaded.memory.tokens_read = tokens_read.ids;
+  std::vector<Index> missed = later_integers_of(
+      content, "missed", static_cast<Index>(optimizer.parameters.size()), counters[1], where);
 
   set_values(model, values);
   optimizer.first_moment = std::move(first);
   optimizer.second_moment = std::move(second);
   optimizer.steps = counters[1];
+  optimizer.missed = std::move(missed);
   state = std::move(loaded);
   return counters[2];
+}
+
+std::optional<Vocabulary> load_words(const std::filesystem::path& checkpoint, Where where) {
+  const SafeTensors content = read_safetensors(checkpoint, where);
+  const auto saved_with = content.metadata.find(vocabulary_key);
+  const bool says = saved_with != content.metadata.end();
+  const std::filesystem::path file = vocabulary_beside(checkpoint);
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) {
+    if (!says) return {};
+    fail<FileError>(where, "{} holds a model of words, and its vocabulary {} is missing",
+                    checkpoint.string(), file.string());
+  }
+  Vocabulary words = load_vocabulary(file, where);
+  if (says && saved_with->second != fingerprint(words)) {
+    fail<FileError>(where, "{} is not the vocabulary that {} was saved with: {} and {}",
+                    file.string(), checkpoint.string(), fingerprint(words), saved_with->second);
+  }
+  const Index V = config_from_metadata(content.metadata, where).vocabulary;
+  if (words.size() == V) return words;
+  fail<FileError>(where, "{} has {} words, but the model in {} knows {} tokens", file.string(),
+                  words.size(), checkpoint.string(), V);
 }
 
 }  // namespace segue

@@ -7,6 +7,7 @@
 // memory covers it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "xl/tools/generation.hpp"
@@ -21,10 +22,10 @@ struct TurnMarks {
 
 struct DialogueOptions {
   TurnMarks marks;
-  Sampling sampling = {.temperature = 0};  // greedy
-  Index memory_length = 0;                 // M
-  Index turn_length = 32;                  // the most words of a turn; a reply is ended there
-  Index turn_limit = 1000;                 // the most turns of yours
+  Sampling sampling = {.temperature = 0};   // greedy
+  std::optional<Index> memory_length = {};  // M; that of the training when none is given
+  Index turn_length = 32;                   // the most words of a turn; a reply is ended there
+  Index turn_limit = 1000;                  // the most turns of yours
 };
 
 /// It must not outlive its model.

@@ -92,8 +92,10 @@ Index sample(const Tensor& all_logits, const Sampling& sampling, Random& random,
   return tokens[count - 1];
 }
 
-Generator::Generator(const LanguageModel& model, Index memory_length, Where where)
-    : model_(reading_model(model)), memory_(empty_memory(model.config, 1, memory_length, where)) {}
+Generator::Generator(const LanguageModel& model, std::optional<Index> memory_length, Where where)
+    : model_(reading_model(model)),
+      memory_(empty_memory(model.config, 1, memory_length.value_or(model.config.memory_length),
+                           where)) {}
 
 void Generator::read(const std::vector<Index>& tokens, Where where) {
   const auto T = static_cast<std::size_t>(model_->config.segment_length);

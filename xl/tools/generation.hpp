@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "xl/language_model.hpp"
@@ -24,7 +25,10 @@ Index sample(const Tensor& logits, const Sampling& sampling, Random& random,
 /// A text that is being continued. It must not outlive its model.
 class Generator {
  public:
-  Generator(const LanguageModel& model, Index memory_length, Where where = Where::current());
+  /// It remembers `memory_length` tokens, or as many as the model did in training. Throws
+  /// ValueError for a length below 0.
+  explicit Generator(const LanguageModel& model, std::optional<Index> memory_length = {},
+                     Where where = Where::current());
 
   /// Reads tokens, in segments of the model's training length. The same as reading them one by one
   /// while the memory covers the text.
@@ -47,9 +51,9 @@ Memory join_rows(const std::vector<Memory>& rows, Where where = Where::current()
 
 struct GenerationOptions {
   Sampling sampling{};
-  Index length = 100;     // tokens to write, at most
-  Index stop_token = -1;  // a text ends before this token; -1 is none
-  Index memory_length = 0;
+  Index length = 100;                       // tokens to write, at most
+  Index stop_token = -1;                    // a text ends before this token; -1 is none
+  std::optional<Index> memory_length = {};  // M; that of the training when none is given
 };
 
 /// Continues prompts of any lengths side by side, each as if it were alone: row b draws from

@@ -1,7 +1,7 @@
 #include "xl/tools/vocabulary.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -103,19 +103,7 @@ void save_vocabulary(const std::filesystem::path& path, const Vocabulary& vocabu
 }
 
 Vocabulary load_vocabulary(const std::filesystem::path& path, Where where) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    fail<FileError>(where, "cannot read the vocabulary {}", path.string());
-  }
-  constexpr std::size_t most = std::size_t{1} << 28;  // a device may never end
-  std::string text;
-  std::vector<char> block(std::size_t{1} << 16);
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most)
-      fail<FileError>(where, "the vocabulary {} has more than {} bytes", path.string(), most);
-  }
-  if (file.bad()) fail<FileError>(where, "reading the vocabulary {} failed", path.string());
+  const std::string text = read_file(path, where);
   if (!text.empty() && text.back() != '\n') {
     fail<FileError>(where, "the vocabulary {} ends inside a line", path.string());
   }
@@ -130,6 +118,18 @@ Vocabulary load_vocabulary(const std::filesystem::path& path, Where where) {
   } catch (const ValueError& error) {
     throw FileError(path.string() + " is no vocabulary: " + error.what());
   }
+}
+
+std::string fingerprint(const Vocabulary& vocabulary) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, over the bytes of the file
+  const auto add = [&](char byte) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  };
+  for (const std::string& word : vocabulary.words) {
+    for (const char byte : word) add(byte);
+    add('\n');
+  }
+  return fmt::format("{:016x}", hash);
 }
 
 std::filesystem::path vocabulary_beside(std::filesystem::path checkpoint) {

@@ -59,6 +59,9 @@ void save_vocabulary(const std::filesystem::path& path, const Vocabulary& vocabu
 /// no vocabulary.
 Vocabulary load_vocabulary(const std::filesystem::path& path, Where where = Where::current());
 
+/// 16 hexadecimal digits that tell vocabularies apart: other words, or another order, give others.
+std::string fingerprint(const Vocabulary& vocabulary);
+
 /// Where the vocabulary of a checkpoint is kept: run/model.safetensors -> run/model.vocabulary.txt.
 std::filesystem::path vocabulary_beside(std::filesystem::path checkpoint);
 
