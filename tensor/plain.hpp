@@ -11,8 +11,8 @@ namespace segue {
 /// True while ops run as their formulas. The answer is the same on all threads.
 bool plain();
 
-/// While one lives, ops run plain, or fast for PlainGuard(false). It holds for the whole program, so
-/// only one thread should use guards at a time.
+/// While one lives, ops run plain, or fast for PlainGuard(false). It holds for the whole program,
+/// so only one thread should use guards at a time.
 class PlainGuard {
  public:
   explicit PlainGuard(bool plain = true);
