@@ -1,12 +1,14 @@
-// Throws a formatted error. For .cpp files only, so that headers stay free of fmt.
+// Throws a formatted error, which may show shapes. For .cpp files only, so that headers stay free
+// of fmt.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <string>
 #include <utility>
 
 #include "tensor/error.hpp"
-#include "tensor/tools/print.hpp"
+#include "tensor/shape.hpp"
 
 namespace segue {
 
@@ -19,3 +21,10 @@ template <class ErrorType, class... Arguments>
 }
 
 }  // namespace segue
+
+template <>
+struct fmt::formatter<segue::Shape> : fmt::formatter<std::string> {
+  auto format(const segue::Shape& shape, format_context& context) const {
+    return formatter<std::string>::format(segue::to_string(shape), context);
+  }
+};

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tensor/fail.hpp"  // shapes are printed as errors show them
 #include "tensor/tensor.hpp"
 #include "tensor/tokens.hpp"
 
@@ -18,12 +19,6 @@ std::string to_string(const Tokens& tokens);
 
 }  // namespace segue
 
-template <>
-struct fmt::formatter<segue::Shape> : fmt::formatter<std::string> {
-  auto format(const segue::Shape& shape, format_context& context) const {
-    return formatter<std::string>::format(segue::to_string(shape), context);
-  }
-};
 template <>
 struct fmt::formatter<segue::Tensor> : fmt::formatter<std::string> {
   auto format(const segue::Tensor& tensor, format_context& context) const {
