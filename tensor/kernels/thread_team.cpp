@@ -136,14 +136,14 @@ void forget_team() {
 std::atomic<std::uint64_t> tasks = 0;
 
 // False when there cannot be so many threads.
-bool make_team(int threads) {
+bool make_team(int count) {
   try {
     Team*& team = the_team().team;
     if (team == nullptr) {
       team = new Team;
       pthread_atfork(nullptr, nullptr, forget_team);
     }
-    if (team->size() != threads - 1) team->resize(threads - 1);
+    if (team->size() != count - 1) team->resize(count - 1);
     return true;
   } catch (const std::exception&) {
     return false;
@@ -152,7 +152,7 @@ bool make_team(int threads) {
 
 }  // namespace
 
-bool run_on_team(int threads, Index n, Index ranges,
+bool run_on_team(int count, Index n, Index ranges,
                  const std::function<void(Index, Index)>& body) {
   std::atomic<bool>& busy = the_team().busy;
   if (inside_parallel_for || busy.exchange(true)) return false;
@@ -160,7 +160,7 @@ bool run_on_team(int threads, Index n, Index ranges,
     ~Done() { busy = false; }
     std::atomic<bool>& busy;
   } done{busy};
-  if (!make_team(threads)) return false;
+  if (!make_team(count)) return false;
   ++tasks;
   the_team().team->run({&body, n, ranges});
   return true;

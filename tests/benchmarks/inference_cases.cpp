@@ -54,7 +54,7 @@ Case generate_token() {
   token.tokens = 1;
   token.prepare = [] {
     const auto model = small_model();
-    const auto writer = std::make_shared<Writer>(Writer{model, Generator(*model, M), Random(4)});
+    const auto writer = std::make_shared<Writer>(Writer{model, Generator(*model, Index(M)), Random(4)});
     writer->generator.read(random_text(M));  // so that the memory is full
     return [writer] { writer->generator.next(Sampling(), writer->random); };
   };

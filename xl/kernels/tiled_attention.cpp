@@ -30,8 +30,6 @@
 #include "tensor/rows.hpp"
 
 namespace segue {
-namespace {
-
 struct TileInputs {
   Tensor q, k, values;  // [B, T, H Dh], [B, K, H Dh], [B, K, H Dh]
   Tensor r, r_T;        // [K, H Dh] and transposed
@@ -45,6 +43,8 @@ struct TileInputs {
   Index Dh() const { return u.dim(1); }
 };
 
+namespace {
+
 // Queries in a tile: with fewer, fewer hidden keys are scored; with more, less is copied.
 constexpr Index query_rows = 16;
 constexpr Index products_per_share = 1000000;  // fewer are not worth waking a thread for
@@ -57,8 +57,8 @@ bool row_is_finite(const Real* x, Index n) {
 }
 
 // A few queries of one head in one row of the batch, and what is computed of them.
-struct Tile {
-  explicit Tile(const TileInputs& inputs)
+struct AttentionTile {
+  explicit AttentionTile(const TileInputs& inputs)
       : in(inputs),
         K(in.K()),
         Dh(in.Dh()),
@@ -223,7 +223,7 @@ void for_each_tile(const TileInputs& in, const Use& use) {
   if (in.q.size() == 0) return;
   const Index grain = products_per_share / (T * in.K() * in.Dh() * 3) + 1;
   parallel_for(in.B() * H, grain, [&](Index begin, Index end) {
-    Tile tile(in);
+    AttentionTile tile(in);
     for (Index head = begin; head < end; ++head) {
       for (Index first = 0; first < T; first += query_rows) {
         tile.place(head / H, head % H, first);
@@ -249,7 +249,7 @@ struct AttendInTiles : Node {
     Real* const z = out.data_in_place();
     Real* const m = largest.data_in_place();
     Real* const s = inverse_sums.data_in_place();
-    for_each_tile(in, [&](Tile& tile) {
+    for_each_tile(in, [&](AttentionTile& tile) {
       tile.softmax(m, s);
       tile.read(z);
     });
@@ -268,7 +268,7 @@ struct AttendInTiles : Node {
     Real* const to_k = dk.data_in_place();
     Real* const to_values = d_values.data_in_place();
     Real* const to_r = dr.data_in_place();
-    for_each_tile(in, [&](Tile& tile) {
+    for_each_tile(in, [&](AttentionTile& tile) {
       tile.softmax_again(largest.data(), inverse_sums.data());
       tile.differentiate(d_out.data());
       tile.add_to_keys(d_out.data(), to_values, to_k, to_r);

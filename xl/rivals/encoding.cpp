@@ -67,7 +67,7 @@ void check(const Encoding& encoding, const Config& config, Where where) {
 
 std::string encoding_name(const Encoding& encoding) {
   std::string name = scheme_names[static_cast<std::size_t>(encoding.scheme)];
-  if (!has_all_terms(encoding)) name += ":" + names_of_terms(encoding);
+  if (!has_all_terms(encoding)) name.append(":").append(names_of_terms(encoding));
   if (encoding.position_in_values) name += "+values";
   return name;
 }
