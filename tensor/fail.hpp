@@ -2,8 +2,9 @@
 // of fmt.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -23,8 +24,10 @@ template <class ErrorType, class... Arguments>
 }  // namespace segue
 
 template <>
-struct fmt::formatter<segue::Shape> : fmt::formatter<std::string> {
+struct fmt::formatter<segue::Shape> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
   auto format(const segue::Shape& shape, format_context& context) const {
-    return formatter<std::string>::format(segue::to_string(shape), context);
+    const std::string text = segue::to_string(shape);
+    return std::copy(text.begin(), text.end(), context.out());
   }
 };

@@ -1,5 +1,7 @@
 #include "tensor/shape.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>

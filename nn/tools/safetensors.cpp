@@ -1,5 +1,7 @@
 #include "nn/tools/safetensors.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>

@@ -262,6 +262,17 @@ TEST_CASE("the search for crowded lines finds them, and passes what may stand on
   }
 }
 
+TEST_CASE("the search for functions tells them from what is not one") {
+  for (const char* line : {"void f(int x);", "inline Real* g(const T& x) {", "T at_most(T x, T limit) {"}) {
+    CHECK_MESSAGE(is_function(line), line);
+  }
+  for (const char* line :
+       {"struct Matrix {", "inline constexpr int a = 6;", "  return f(x);", "}", "#define F(x)",
+        "              Index z_row, Real* buffer);", "template <class T>", "using F = int (*)(int);"}) {
+    CHECK_MESSAGE(!is_function(line), line);
+  }
+}
+
 TEST_CASE("every file of kernels begins with why it is there, and every function of their headers has a comment") {
   Faults faults;
   for (const std::string& file : kernel_sources()) {

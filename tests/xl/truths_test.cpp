@@ -184,6 +184,7 @@ TEST_CASE("Moving a text along the position axis changes nothing") {
 }
 
 TEST_CASE("Every parameter of a two-layer model behind a memory has the gradient of central differences") {
+  if (sizeof(Real) != 8) return;  // float is too coarse for differences
   if (sizeof(Real) != 8) return;
   for (const bool pre_norm : {false, true}) {
     Config config = tiny_config();
@@ -202,6 +203,7 @@ TEST_CASE("Every parameter of a two-layer model behind a memory has the gradient
 }
 
 TEST_CASE("With the stop-gradient a segment has the gradient of central differences with the memory held fixed") {
+  if (sizeof(Real) != 8) return;  // float is too coarse for differences
   if (sizeof(Real) != 8) return;
   TransformerXL model = random_model(tiny_config());
   const Tokens tokens = random_tokens(2, 7, 7);
@@ -220,6 +222,7 @@ TEST_CASE("With the stop-gradient a segment has the gradient of central differen
 }
 
 TEST_CASE("Without the stop-gradient a segment has the gradient of central differences through all segments") {
+  if (sizeof(Real) != 8) return;  // float is too coarse for differences
   if (sizeof(Real) != 8) return;
   for (const bool pre_norm : {false, true}) {
     Config config = tiny_config();

@@ -1,5 +1,7 @@
 #include "xl/rivals/encoding.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "tensor/fail.hpp"

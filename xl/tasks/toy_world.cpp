@@ -1,5 +1,7 @@
 #include "xl/tasks/toy_world.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
