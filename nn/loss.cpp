@@ -7,8 +7,8 @@
 #include "autograd/reductions.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/kernels/math.hpp"
+#include "tensor/kernels/rows.hpp"
 #include "tensor/map.hpp"
-#include "tensor/rows.hpp"
 
 namespace segue {
 

@@ -6,8 +6,8 @@
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
 #include "tensor/kernels/math.hpp"
+#include "tensor/kernels/rows.hpp"
 #include "tensor/plain.hpp"
-#include "tensor/rows.hpp"
 
 namespace segue {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "tensor/kernels/rows.hpp"
 #include "tensor/map.hpp"
-#include "tensor/rows.hpp"
 
 namespace segue {
 

@@ -2,9 +2,8 @@
 // of fmt.
 #pragma once
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -24,10 +23,8 @@ template <class ErrorType, class... Arguments>
 }  // namespace segue
 
 template <>
-struct fmt::formatter<segue::Shape> {
-  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+struct fmt::formatter<segue::Shape> : fmt::formatter<std::string> {
   auto format(const segue::Shape& shape, format_context& context) const {
-    const std::string text = segue::to_string(shape);
-    return std::copy(text.begin(), text.end(), context.out());
+    return formatter<std::string>::format(segue::to_string(shape), context);
   }
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "tensor/fail.hpp"
+#include "tensor/kernels/rows.hpp"
 #include "tensor/map.hpp"
-#include "tensor/rows.hpp"
 
 namespace segue {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "tensor/fail.hpp"
 #include "tensor/kernels/math.hpp"
+#include "tensor/kernels/rows.hpp"
 #include "tensor/map.hpp"
-#include "tensor/rows.hpp"
 
 namespace segue {
 namespace {

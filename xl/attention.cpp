@@ -1,5 +1,6 @@
 #include "xl/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -104,24 +105,25 @@ Variable attention_weights(const Variable& q, const Variable& k, const Variable&
 
 namespace {
 
-// sum_j w_ij values_j over the keys of a weight that is not 0, in the order of a product.
-Tensor sum_over_weighted(const Tensor& w, const Tensor& values) {
+// Computes those rows of z = w values that are not finite once more, as the sum over the keys whose
+// weight is not 0: a product makes NaN of weight 0 times infinity.
+void sum_over_weighted(Tensor& z, const Tensor& w, const Tensor& values) {
   const Index T = w.dim(2);
   const Index K = w.dim(3);
   const Index Dh = values.dim(3);
   const Tensor weights = w.contiguous();
   const Tensor source = values.contiguous();
-  Tensor z = Tensor::zeros({w.dim(0), w.dim(1), T, Dh});
   for (Index query = 0; query < z.size() / Dh; ++query) {  // of all heads and rows
     const Real* const wi = weights.data() + query * K;
     const Real* const head = source.data() + query / T * K * Dh;
     Real* const zi = z.data_in_place() + query * Dh;
+    if (std::all_of(zi, zi + Dh, [](Real x) { return std::isfinite(x); })) continue;
+    std::fill(zi, zi + Dh, Real(0));
     for (Index j = 0; j < K; ++j) {
       if (wi[j] == 0) continue;
       for (Index d = 0; d < Dh; ++d) zi[d] += wi[j] * head[j * Dh + d];
     }
   }
-  return z;
 }
 
 }  // namespace
@@ -140,7 +142,7 @@ Variable weighted_sum(const Variable& w, const Variable& values, Where where) {
   op->w = w.value();
   op->values = values.value();
   Tensor z = matmul(op->w, op->values, where);
-  if (!all_finite(z)) z = sum_over_weighted(op->w, op->values);  // 0 times infinity is NaN
+  if (!all_finite(z)) sum_over_weighted(z, op->w, op->values);
   return record("weighted_sum", op, z, {w, values}, where);
 }
 

@@ -1,7 +1,7 @@
 #include "examples/support/step_bytes.hpp"
 
 #include "tensor/storage.hpp"
-#include "xl/sinusoids.hpp"
+#include "xl/kernels/kept_sinusoids.hpp"
 #include "xl/tools/model_size.hpp"
 
 namespace segue {
@@ -11,7 +11,7 @@ double counted_step_bytes(const Config& c, Index rows) {
   const double B = number(rows), T = number(c.segment_length), M = number(c.memory_length), K = M + T;
   const double D = number(c.width), H = number(c.heads), heads = H * number(c.head_width);
   const double F = number(c.feed_forward_width), V = number(c.vocabulary);
-  const double outside = 4 * number(parameter_count(c)) + 2 * B * T * D + T * K + 2 * B * T * V + 3 * B * T + 2;
+  const double outside = 4 * number(parameter_count(c)) + 2 * B * T * D + 2 * B * T * V + 3 * B * T + 2;
   const double memory = 2 * B * M * D;
   const double keys = 2 * B * M * heads + 2 * B * T * heads + 2 * B * K * heads + 2 * K * heads;
   const double attention = 2 * B * T * heads + 3 * B * T * D + 2 * B * H * T;
@@ -22,7 +22,7 @@ double counted_step_bytes(const Config& c, Index rows) {
 
 WeighedTraining weigh(const Config& config, Index B) {
   // The last table of sinusoids is kept by the library. If it were another one, it would be let go while we count.
-  distance_sinusoids(config.memory_length + config.segment_length, config.clamp_length, config.width);
+  kept_sinusoids(config.memory_length + config.segment_length, config.clamp_length, config.width);
   const std::size_t before = tensor_bytes();
   const auto training = std::make_shared<RandomTraining>(config, B, Random(1));
   training->step();

@@ -3,7 +3,6 @@
 //
 //   weights, gradients, Adam's two moments   4 P
 //   embeddings, as they are and scaled       2 B T D
-//   hidden keys                              T K           for all rows, heads and layers
 //   logits, without bias and with            2 B T V
 //   losses                                   3 B T + 2     largest logits and sums of exponentials; sum and mean
 //

@@ -1,3 +1,4 @@
+// One parallel loop over all parameters, since most of them are too small to be shared alone.
 #include "nn/kernels/adam_update.hpp"
 
 #include <algorithm>

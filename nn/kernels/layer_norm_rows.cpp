@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "nn/layer_norm.hpp"
+#include "tensor/kernels/rows.hpp"
 #include "tensor/map.hpp"
 #include "tensor/parallel.hpp"
-#include "tensor/rows.hpp"
 
 namespace segue {
 namespace {

@@ -32,6 +32,7 @@ struct RowWalk {
   Shape index;       // of the row, without the last axis
   Index offsets[3];  // in each tensor
 };
+
 /// The axes of `shape`, merged where the strides of all three tensors allow it.
 Loops merge_axes(const Shape& shape, const Strides& a, const Strides& b, const Strides& c);
 

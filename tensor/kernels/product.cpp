@@ -1,3 +1,6 @@
+// A product of matrices spends its time waiting for memory unless every number that is loaded is
+// used several times. So it is computed in tiles whose sums stay in registers, over blocks that
+// stay in the cache.
 #include "tensor/kernels/product.hpp"
 
 #include <algorithm>

@@ -152,8 +152,7 @@ bool make_team(int count) {
 
 }  // namespace
 
-bool run_on_team(int count, Index n, Index ranges,
-                 const std::function<void(Index, Index)>& body) {
+bool run_on_team(int count, Index n, Index ranges, const std::function<void(Index, Index)>& body) {
   std::atomic<bool>& busy = the_team().busy;
   if (inside_parallel_for || busy.exchange(true)) return false;
   struct Done {

@@ -6,9 +6,9 @@
 
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/kernels/rows.hpp"
 #include "tensor/map.hpp"
 #include "tensor/reduce.hpp"
-#include "tensor/rows.hpp"
 #include "tensor/tools/math.hpp"
 
 namespace segue {

@@ -205,10 +205,9 @@ TEST_CASE("A target outside the vocabulary that is not the ignored one is an err
   for (const Index target : {Index{4}, Index{-1}, Index{-99}, Index{-101}}) {
     CHECK_THROWS_AS(cross_entropy(x, Tokens({1, 2}, {0, target})), RangeError);
   }
+  const Tokens targets({1, 2}, {3, 4});
   const auto line = Where::current().line() + 1;
-  const std::string message = thrown_by<RangeError>([&] {
-    static_cast<void>(mean_cross_entropy(x, Tokens({1, 2}, {3, 4})));
-  });
+  const std::string message = thrown_by<RangeError>([&] { static_cast<void>(mean_cross_entropy(x, targets)); });
   CHECK(holds(message, "target 4 at position 1 is outside 0 .. 3"));
   CHECK(holds(message, "loss_test.cpp:" + std::to_string(line)));
 }

@@ -25,9 +25,9 @@
 #include "tensor/elementwise.hpp"
 #include "tensor/kernels/math.hpp"
 #include "tensor/kernels/product.hpp"
+#include "tensor/kernels/rows.hpp"
 #include "tensor/map.hpp"
 #include "tensor/reduce.hpp"
-#include "tensor/rows.hpp"
 
 namespace segue {
 struct TileInputs {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tensor/random.hpp"
-#include "xl/tasks/task_rows.hpp"
+#include "xl/streams.hpp"
 
 namespace segue {
 
@@ -18,7 +18,9 @@ class PeriodicCopy {
   Batch next();
 
  private:
-  TaskRows rows_;
+  Index period_, V_, B_, T_, segments_, position_ = 0;
+  Random& random_;
+  Tokens rows_;  // [B, segments T + 1]
 };
 
 /// The lowest loss, in nats, that a look straight at the tokens allows, for the target of position
