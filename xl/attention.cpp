@@ -1,6 +1,5 @@
 #include "xl/attention.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,6 +10,7 @@
 #include "nn/linear.hpp"
 #include "tensor/elementwise.hpp"
 #include "tensor/fail.hpp"
+#include "tensor/map.hpp"
 #include "tensor/matmul.hpp"
 #include "tensor/plain.hpp"
 #include "xl/kernels/tiled_attention.hpp"
@@ -105,23 +105,20 @@ Variable attention_weights(const Variable& q, const Variable& k, const Variable&
 
 namespace {
 
-// Computes those rows of z = w values that are not finite once more, as the sum over the keys whose
-// weight is not 0: a product makes NaN of weight 0 times infinity.
-void sum_over_weighted(Tensor& z, const Tensor& w, const Tensor& values) {
-  const Index T = w.dim(2);
-  const Index K = w.dim(3);
-  const Index Dh = values.dim(3);
-  const Tensor weights = w.contiguous();
-  const Tensor source = values.contiguous();
-  for (Index query = 0; query < z.size() / Dh; ++query) {  // of all heads and rows
-    const Real* const wi = weights.data() + query * K;
-    const Real* const head = source.data() + query / T * K * Dh;
-    Real* const zi = z.data_in_place() + query * Dh;
-    if (std::all_of(zi, zi + Dh, [](Real x) { return std::isfinite(x); })) continue;
-    std::fill(zi, zi + Dh, Real(0));
-    for (Index j = 0; j < K; ++j) {
-      if (wi[j] == 0) continue;
-      for (Index d = 0; d < Dh; ++d) zi[d] += wi[j] * head[j * Dh + d];
+// Computes the rows of z = w values that are not finite once more, with 0 in the place of every
+// value whose weight is 0: a product makes NaN of 0 times infinity. One row at a time, [B, H, T,
+// Dh].
+void read_without_hidden(Tensor& z, const Tensor& w, const Tensor& values) {
+  for (Index b = 0; b < z.dim(0); ++b) {
+    for (Index head = 0; head < z.dim(1); ++head) {
+      for (Index i = 0; i < z.dim(2); ++i) {
+        Tensor zi = z.narrow(0, b, 1).narrow(1, head, 1).narrow(2, i, 1);  // [1, 1, 1, Dh]
+        if (all_finite(zi)) continue;
+        const Tensor wi = w.narrow(0, b, 1).narrow(1, head, 1).narrow(2, i, 1);  // [1, 1, 1, K]
+        const Tensor hidden = map(wi, [](Real weight) { return weight == 0 ? Real(1) : Real(0); });
+        const Tensor read = values.narrow(0, b, 1).narrow(1, head, 1);  // [1, 1, K, Dh]
+        zi.copy_in_place(matmul(wi, masked_fill(read, hidden.transpose(-1, -2), 0)));
+      }
     }
   }
 }
@@ -142,7 +139,7 @@ Variable weighted_sum(const Variable& w, const Variable& values, Where where) {
   op->w = w.value();
   op->values = values.value();
   Tensor z = matmul(op->w, op->values, where);
-  if (!all_finite(z)) sum_over_weighted(z, op->w, op->values);
+  if (!all_finite(z)) read_without_hidden(z, op->w, op->values);
   return record("weighted_sum", op, z, {w, values}, where);
 }
 

@@ -29,12 +29,13 @@ Case evaluate_segment() {
   segment.name = "evaluate_memory_3800";
   segment.tokens = T;
   segment.prepare = [] {
-    const auto reader = reading_model(*small_model());
+    const auto model = small_model();
+    const auto reader = reading_model(*model);
     Memory memory = empty_memory(reader->config, 1, M);
     for (Variable& layer : memory.layers) layer = Variable(Random(3).normal({1, M, reader->config.width}, 0, 1));
     memory.tokens_read = {M};
     const Tokens tokens({1, T}, random_text(T));
-    return [=]() mutable {
+    return [model, reader, memory, tokens]() mutable {
       const NoGradientGuard no_gradient;
       memory = (*reader)(tokens, memory, Mode::evaluate()).memory;
     };

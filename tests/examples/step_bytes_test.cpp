@@ -48,7 +48,7 @@ TEST_CASE("between forward and backward a training holds what is counted, to the
 TEST_CASE("in a layer of width D a token of the segment takes 17 D numbers, one of the memory 6 D") {
   Config config = {.vocabulary = 7, .layers = 3, .heads = 2, .head_width = 4, .width = 8, .feed_forward_width = 32};
   const double B = 5, D = 8, H = 2, V = 7, distances = 2 * D;
-  const double before = counted_step_bytes(config, 5), T = 16, M = 16;
+  const double before = counted_step_bytes(config, 5);
   config.memory_length += 1;
   CHECK(counted_step_bytes(config, 5) - before == sizeof(Real) * (3 * (B * 6 * D + distances)));
   config.memory_length -= 1, config.segment_length += 1;
