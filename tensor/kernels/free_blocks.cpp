@@ -80,6 +80,7 @@ struct FreeLists {
 };
 
 thread_local bool thread_ends = false;
+thread_local bool keeps_large_blocks = false;
 struct SmallBlocks : FreeLists {
   ~SmallBlocks() {
     thread_ends = true;
@@ -148,19 +149,21 @@ void give_large_back(void* block, const SizeClass& c) {
 void* take_block(std::size_t bytes) {
   const SizeClass c = size_class(bytes);
   if (!reuse_blocks) return ::operator new(c.bytes, alignment);
-  if (c.bytes >= large) return take_large(c);
+  if (c.bytes >= large && !keeps_large_blocks) return take_large(c);
   void* const block = thread_ends || plain() ? nullptr : small_blocks.take(c);
   return block != nullptr ? block : from_system(c.bytes);
 }
 
 void give_block_back(void* block, std::size_t bytes) noexcept {
   const SizeClass c = size_class(bytes);
-  if (reuse_blocks && c.bytes >= large) return give_large_back(block, c);
+  if (reuse_blocks && c.bytes >= large && !keeps_large_blocks) return give_large_back(block, c);
   if (!reuse_blocks || thread_ends || plain() || small_blocks.bytes + c.bytes > most_small) {
     return ::operator delete(block, alignment);
   }
   small_blocks.give(block, c);
 }
+
+void keep_blocks_on_this_thread() { keeps_large_blocks = true; }
 
 std::size_t idle_bytes() {
   LargeBlocks& blocks = large_blocks();

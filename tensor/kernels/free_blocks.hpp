@@ -20,6 +20,11 @@ std::size_t idle_bytes();
 /// Gives them back to the system.
 void release_idle_blocks() noexcept;
 
+/// From here on this thread keeps its large blocks to itself, as it does the small ones. For a
+/// thread that drops only what it made: a worker of parallel_for, whose scratch blocks are then its
+/// own, whatever the other threads hold at that moment.
+void keep_blocks_on_this_thread();
+
 /// Lets standard containers and std::allocate_shared use such blocks.
 template <class T>
 struct BlockAllocator {

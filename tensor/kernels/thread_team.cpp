@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "tensor/kernels/free_blocks.hpp"
+
 namespace segue {
 namespace {
 
@@ -84,6 +86,7 @@ class Team {
   // Every worker answers every task, also one that has fewer ranges than there are workers: so none
   // can be late for it.
   void work(Index number, std::uint64_t seen) {
+    keep_blocks_on_this_thread();
     while (true) {
       wait_for_task(seen);
       seen = generation_.load(std::memory_order_acquire);
