@@ -233,12 +233,6 @@ void print_exponents(const Study& study) {
   print_exponents(study, measured_time, counted_time, &Axis::time_limit);
   fmt::print("\nExponent of its bytes                     all sizes          the last two\n");
   print_exponents(study, measured_bytes, counted_bytes, &Axis::bytes_limit);
-  const Config& base = study.points.front().config;
-  fmt::print(
-      "\nStrictly, a table of hidden keys, [T, K], makes bytes grow with T^2. All rows, heads and layers share it, so "
-      "it\n"
-      "outweighs the rest only beyond T = 17 N B D = {}, and the limit leaves it out.\n",
-      17 * base.layers * study.points.front().B * base.width);
 }
 
 // T for which the products of a token are fewest, with a memory of M.

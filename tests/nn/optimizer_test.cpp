@@ -317,7 +317,7 @@ TEST_CASE("A learning rate that is no finite number from 0 on is an error at the
 TEST_CASE("A step for which memory runs out leaves parameters, moments and count as they were") {
   const Variable x = with_gradient(Tensor({2}, {1, 2}), Tensor({2}, {3, -5}));
   Adam adam({{"x", x}, {"y", parameter(Tensor::zeros({1}))}});
-  const Shape giant = {Index{1} << 58};  // of one number, as long as nobody writes them out
+  const Shape giant = {Index{1} << 60};  // of one number, as long as nobody writes them out
   const Tensor repeated = Tensor::scalar(1).broadcast_to(giant);
   const Variable y = parameter(repeated);
   y.shared_node()->gradient = repeated;

@@ -6,23 +6,25 @@
 namespace segue {
 namespace {
 
-struct Kept {
+struct LastSinusoids {
   Index K = -1;
   Index clamp_length = 0;
   Index D = 0;
   Tensor R;
   std::uint64_t version = 0;  // of its storage, when it was computed
 };
-thread_local Kept kept;
+thread_local LastSinusoids last_sinusoids;
 
 }  // namespace
 
 Tensor kept_sinusoids(Index K, Index clamp_length, Index D, Where where) {
   if (plain()) return distance_sinusoids(K, clamp_length, D, where);
-  const bool same = kept.K == K && kept.clamp_length == clamp_length && kept.D == D;
-  if (same && kept.R.storage()->version == kept.version) return kept.R;
+  const bool same =
+      last_sinusoids.K == K && last_sinusoids.clamp_length == clamp_length && last_sinusoids.D == D;
+  if (same && last_sinusoids.R.storage()->version == last_sinusoids.version)
+    return last_sinusoids.R;
   const Tensor R = distance_sinusoids(K, clamp_length, D, where);
-  kept = {K, clamp_length, D, R, R.storage()->version};
+  last_sinusoids = {K, clamp_length, D, R, R.storage()->version};
   return R;
 }
 

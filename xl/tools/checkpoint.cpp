@@ -11,7 +11,7 @@
 namespace segue {
 namespace {
 
-const std::string run =
+const std::string run_prefix =
     "training.";  // names of what belongs to a run and not to the model begin so
 
 // The largest count that is believed: the run's next tokens can still be added to it.
@@ -39,11 +39,11 @@ Tensor tensor_of(const SafeTensors& content, const std::string& name, const Shap
 
 const Tokens& integers_of(const SafeTensors& content, const std::string& name, const Shape& shape,
                           Where where) {
-  const auto found = content.integers.find(run + name);
+  const auto found = content.integers.find(run_prefix + name);
   if (found == content.integers.end() || !(found->second.shape == shape)) {
     fail<FileError>(where,
                     "the checkpoint has no {} of shape {}, so no run can be taken up from it",
-                    run + name, shape);
+                    run_prefix + name, shape);
   }
   return found->second;
 }
@@ -51,12 +51,13 @@ const Tokens& integers_of(const SafeTensors& content, const std::string& name, c
 // What the first version of these files did not hold: then all are 0.
 std::vector<Index> later_integers_of(const SafeTensors& content, const std::string& name,
                                      Index size, Index most, Where where) {
-  if (!content.integers.contains(run + name))
+  if (!content.integers.contains(run_prefix + name))
     return std::vector<Index>(static_cast<std::size_t>(size), 0);
   const std::vector<Index>& all = integers_of(content, name, {size}, where).ids;
   for (const Index n : all) {
     if (n < 0 || n > most)
-      fail<FileError>(where, "the checkpoint's {} is {}, outside 0 .. {}", run + name, n, most);
+      fail<FileError>(where, "the checkpoint's {} is {}, outside 0 .. {}", run_prefix + name, n,
+                      most);
   }
   return all;
 }
@@ -71,7 +72,7 @@ std::vector<Tensor> model_values(const SafeTensors& content, TransformerXL& mode
     names.insert(p.name);
   }
   const auto check_name = [&](const std::string& name) {
-    if (!names.contains(name) && !name.starts_with(run))
+    if (!names.contains(name) && !name.starts_with(run_prefix))
       fail<FileError>(where, "the model has no parameter {}", name);
   };
   for (const auto& [name, tensor] : content.tensors) check_name(name);
@@ -111,7 +112,7 @@ Random random_of(const SafeTensors& content, Where where) {
   return random;
 }
 
-std::string layer_name(std::size_t layer) { return run + "memory." + std::to_string(layer); }
+std::string layer_name(std::size_t layer) { return run_prefix + "memory." + std::to_string(layer); }
 
 }  // namespace
 
@@ -133,20 +134,21 @@ void save_training(const std::filesystem::path& path, TransformerXL& model, cons
                    Where where) {
   SafeTensors content = model_content(model, vocabulary);
   for (std::size_t k = 0; k < optimizer.parameters.size(); ++k) {
-    content.tensors[run + "first_moment." + optimizer.parameters[k].name] =
+    content.tensors[run_prefix + "first_moment." + optimizer.parameters[k].name] =
         optimizer.first_moment[k];
-    content.tensors[run + "second_moment." + optimizer.parameters[k].name] =
+    content.tensors[run_prefix + "second_moment." + optimizer.parameters[k].name] =
         optimizer.second_moment[k];
   }
   for (std::size_t n = 0; n < state.memory.layers.size(); ++n) {
     content.tensors[layer_name(n)] = state.memory.layers[n].value();
   }
-  content.integers[run + "tokens_read"] = Tokens({state.memory.batch()}, state.memory.tokens_read);
-  content.integers[run + "counters"] =
+  content.integers[run_prefix + "tokens_read"] =
+      Tokens({state.memory.batch()}, state.memory.tokens_read);
+  content.integers[run_prefix + "counters"] =
       Tokens({6}, {state.step, optimizer.steps, stream_position, state.memory.limit,
                    state.memory.batch(), state.memory.length()});
-  content.integers[run + "without_targets"] = Tokens({1}, {state.without_targets});
-  content.integers[run + "missed"] =
+  content.integers[run_prefix + "without_targets"] = Tokens({1}, {state.without_targets});
+  content.integers[run_prefix + "missed"] =
       Tokens({static_cast<Index>(optimizer.missed.size())}, optimizer.missed);
   content.metadata["random"] = state.random.state();
   write_safetensors(path, content, where);
@@ -161,9 +163,10 @@ Index load_training(const std::filesystem::path& path, TransformerXL& model, Ada
   const std::vector<Tensor> values = model_values(content, model, where);
   std::vector<Tensor> first, second;
   for (const Parameter& p : optimizer.parameters) {
-    first.push_back(tensor_of(content, run + "first_moment." + p.name, p.variable.shape(), where));
+    first.push_back(
+        tensor_of(content, run_prefix + "first_moment." + p.name, p.variable.shape(), where));
     second.push_back(
-        tensor_of(content, run + "second_moment." + p.name, p.variable.shape(), where));
+        tensor_of(content, run_prefix + "second_moment." + p.name, p.variable.shape(), where));
   }
   const Tokens& counters = integers_of(content, "counters", {6}, where);
   const Index limit = counters[3], B = counters[4], M = counters[5];
@@ -171,8 +174,9 @@ Index load_training(const std::filesystem::path& path, TransformerXL& model, Ada
   const auto countable = [](Index n) { return n >= 0 && n <= largest_count; };
   if (!std::ranges::all_of(counters.ids, countable) || B == 0 || M > limit ||
       !std::ranges::all_of(tokens_read.ids, countable)) {
-    fail<FileError>(
-        where, "the numbers in the checkpoint's {0}counters and {0}tokens_read make no sense", run);
+    fail<FileError>(where,
+                    "the numbers in the checkpoint's {0}counters and {0}tokens_read make no sense",
+                    run_prefix);
   }
   TrainingState loaded = {counters[0], empty_memory(model.config, B, limit, where),
                           random_of(content, where),
