@@ -42,11 +42,12 @@ void Node::backward(const Tensor&) {}
 
 namespace {
 
-// A gradient that nothing else shares: what is added to it later shows nowhere else.
-Tensor owned(Tensor gradient) {
-  const bool alone = gradient.owns_storage_alone() && gradient.is_contiguous();
-  return alone ? std::move(gradient) : gradient.clone();
+// True when what is added to a gradient shows nowhere else.
+bool is_own(const Tensor& gradient) {
+  return gradient.owns_storage_alone() && gradient.is_contiguous();
 }
+
+Tensor owned(Tensor gradient) { return is_own(gradient) ? std::move(gradient) : gradient.clone(); }
 
 }  // namespace
 
@@ -61,7 +62,7 @@ void Node::accumulate(std::size_t i, Tensor contribution) {
     const bool is_leaf = input.inputs.empty();
     input.gradient = is_leaf ? owned(std::move(contribution)) : std::move(contribution);
     input.has_gradient = true;
-  } else if (input.gradient.owns_storage_alone() && input.gradient.is_contiguous()) {
+  } else if (is_own(input.gradient)) {
     add_in_place(input.gradient, contribution);
   } else {
     input.gradient = add(input.gradient, contribution);  // the first is shared or a broadcast view

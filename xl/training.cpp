@@ -25,7 +25,7 @@ void train(const LanguageModel& model, Adam& optimizer, TrainingState& state,
     clear_gradients(optimizer.parameters);
     if (mean.count > 0) backward(mean.loss, graph);
 
-    // 4. Clip: no step is larger than a well-behaved one.
+    // 4. Clip: a gradient longer than the limit is made that long.
     const Clipping clipping = clip_gradients(optimizer.parameters, options.clip, where);
 
     // 5. Update the weights. A segment without targets teaches nothing: it was only read.
